@@ -1,0 +1,10 @@
+//! onetrip: many single-threaded Redis instances behind one address, with the fewest round trips.
+//!
+//! The modules, read downwards, are the life of a command: `client` reads bytes, `resp` finds requests in them,
+//! `command` says what each is, `session` what this client may send, `plan` where it goes, `lane` takes it to a
+//! shard and brings the reply, `reassembly` hands replies on in the order asked. ARCHITECTURE.md has the whole picture.
+
+pub mod command;
+pub mod limits;
+pub mod resp;
+pub mod slot;

@@ -1,0 +1,3 @@
+//! The binary: parse the command line, run, exit with a code that says how it went.
+
+fn main() {}

@@ -1,0 +1,481 @@
+//! Requests: where one ends in a client's bytes and where its arguments lie, without copying them.
+//!
+//! Owns the grammar of what clients may send (multibulk and inline) with Redis's own limits and error texts. It is
+//! resumable: a request cut at any byte, even a million arguments dripped one byte at a time, is scanned once.
+//! It is strict where servers differ (a bulk not followed by CRLF is an error), because a shard that framed a
+//! request differently than its proxy would run what no client sent.
+//!
+//! What it never does: allocate by a declared count or length.
+
+use crate::limits;
+use bytes::BufMut;
+
+/// Bytes `start..end` of the frame that they belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    pub start: u32,
+    pub end: u32,
+}
+
+/// The arguments of one request, the command's name first, as slices of its frame.
+#[derive(Clone, Copy)]
+pub struct Args<'a> {
+    frame: &'a [u8],
+    spans: &'a [Span],
+}
+
+impl<'a> Args<'a> {
+    pub fn new(frame: &'a [u8], spans: &'a [Span]) -> Args<'a> {
+        Args { frame, spans }
+    }
+
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.spans.is_empty()
+    }
+
+    /// Argument `i`; panics past the end, as a slice does.
+    #[inline]
+    pub fn at(&self, i: usize) -> &'a [u8] {
+        let span = self.spans[i];
+        &self.frame[span.start as usize..span.end as usize]
+    }
+
+    pub fn get(&self, i: usize) -> Option<&'a [u8]> {
+        (i < self.spans.len()).then(|| self.at(i))
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        let this = *self;
+        (0..this.len()).map(move |i| this.at(i))
+    }
+
+    /// The whole request as it is sent on: always multibulk, whatever the client wrote.
+    #[inline]
+    pub fn frame(&self) -> &'a [u8] {
+        self.frame
+    }
+}
+
+/// What the client did wrong; each is answered with Redis's text and the connection is closed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    MultibulkLength,
+    UnauthenticatedMultibulkLength,
+    MultibulkCountTooBig,
+    BulkLength,
+    UnauthenticatedBulkLength,
+    BulkCountTooBig,
+    ExpectedBulk(u8),
+    MissingCrlf,
+    InlineTooBig,
+    UnbalancedQuotes,
+    RequestTooBig,
+}
+
+impl Fault {
+    /// The error line without its `-`.
+    pub fn text(&self) -> String {
+        let what = match self {
+            Fault::MultibulkLength => "invalid multibulk length",
+            Fault::UnauthenticatedMultibulkLength => "unauthenticated multibulk length",
+            Fault::MultibulkCountTooBig => "too big mbulk count string",
+            Fault::BulkLength => "invalid bulk length",
+            Fault::UnauthenticatedBulkLength => "unauthenticated bulk length",
+            Fault::BulkCountTooBig => "too big bulk count string",
+            Fault::ExpectedBulk(got) => {
+                return format!("ERR Protocol error: expected '$', got '{}'", *got as char);
+            }
+            Fault::MissingCrlf => "invalid CRLF in request",
+            Fault::InlineTooBig => "too big inline request",
+            Fault::UnbalancedQuotes => "unbalanced quotes in request",
+            Fault::RequestTooBig => "too big request",
+        };
+        format!("ERR Protocol error: {what}")
+    }
+}
+
+/// What [`Decoder::next`] found at the front of the bytes.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Decoded {
+    /// A request that took `consumed` bytes; its arguments are [`Decoder::args`].
+    Request { consumed: usize },
+    /// Bytes that ask for nothing (an empty line, `*0`): skip `consumed` and go on.
+    Nothing { consumed: usize },
+    /// The front request is not complete; at least `missing` more bytes are due.
+    Incomplete { missing: usize },
+}
+
+/// The scanner of one client's requests. Its progress counts from the front of the bytes that it is given, so
+/// those must stay in place until a request is complete; `next` starts afresh after each.
+#[derive(Default)]
+pub struct Decoder {
+    spans: Vec<Span>,
+    /// An inline request in multibulk form; empty for a multibulk one.
+    rewritten: Vec<u8>,
+    at: usize,
+    /// Bulks still due; 0 between requests.
+    due: u32,
+    /// Length of the bulk whose header was read.
+    bulk: Option<u32>,
+    done: bool,
+}
+
+impl Decoder {
+    /// The arguments of the request that `next` has just found at the front of `bytes`.
+    #[inline]
+    pub fn args<'a>(&'a self, bytes: &'a [u8]) -> Args<'a> {
+        if self.rewritten.is_empty() {
+            Args::new(&bytes[..self.at], &self.spans)
+        } else {
+            Args::new(&self.rewritten, &self.spans)
+        }
+    }
+
+    /// Whether a request has been begun and not completed.
+    pub fn midway(&self) -> bool {
+        !self.done && (self.at > 0 || self.due > 0)
+    }
+
+    /// Bytes held for this decoder beyond its own size.
+    pub fn heap_bytes(&self) -> usize {
+        self.spans.capacity() * size_of::<Span>() + self.rewritten.capacity()
+    }
+
+    /// Looks for one request at the front of `bytes`, going on from where the last call ran out of them.
+    /// `trusted` is false until the client has authenticated, where a password is asked for.
+    #[inline]
+    pub fn next(&mut self, bytes: &[u8], trusted: bool) -> Result<Decoded, Fault> {
+        if self.done {
+            self.begin();
+        }
+        if self.due == 0 {
+            match bytes.first() {
+                None => return Ok(Decoded::Incomplete { missing: 1 }),
+                Some(b'*') => {}
+                Some(_) => return self.inline(bytes),
+            }
+            let Some((count, next)) = header(
+                bytes,
+                0,
+                Fault::MultibulkCountTooBig,
+                Fault::MultibulkLength,
+            )?
+            else {
+                return Ok(Decoded::Incomplete { missing: 1 });
+            };
+            if count > i64::from(i32::MAX) {
+                return Err(Fault::MultibulkLength);
+            }
+            if count <= 0 {
+                return Ok(Decoded::Nothing { consumed: next });
+            }
+            if !trusted && count > limits::UNAUTHENTICATED_ARGS {
+                return Err(Fault::UnauthenticatedMultibulkLength);
+            }
+            self.due = count as u32;
+            self.at = next;
+        }
+        self.bulks(bytes, trusted)
+    }
+
+    #[inline]
+    fn bulks(&mut self, bytes: &[u8], trusted: bool) -> Result<Decoded, Fault> {
+        while self.due > 0 {
+            let len = match self.bulk {
+                Some(len) => len as usize,
+                None => match self.bulk_header(bytes, trusted)? {
+                    Some(len) => len,
+                    None => return Ok(Decoded::Incomplete { missing: 1 }),
+                },
+            };
+            let end = self.at + len;
+            if bytes.len() < end + 2 {
+                self.bulk = Some(len as u32);
+                if end + 2 > limits::REQUEST_BYTES_MAX {
+                    return Err(Fault::RequestTooBig);
+                }
+                return Ok(Decoded::Incomplete {
+                    missing: end + 2 - bytes.len(),
+                });
+            }
+            if bytes[end] != b'\r' || bytes[end + 1] != b'\n' {
+                return Err(Fault::MissingCrlf);
+            }
+            self.spans.push(Span {
+                start: self.at as u32,
+                end: end as u32,
+            });
+            self.at = end + 2;
+            self.bulk = None;
+            self.due -= 1;
+        }
+        self.done = true;
+        Ok(Decoded::Request { consumed: self.at })
+    }
+
+    #[inline]
+    fn bulk_header(&mut self, bytes: &[u8], trusted: bool) -> Result<Option<usize>, Fault> {
+        match bytes.get(self.at) {
+            None => return Ok(None),
+            Some(b'$') => {}
+            Some(&got) => return Err(Fault::ExpectedBulk(got)),
+        }
+        let Some((len, next)) = header(bytes, self.at, Fault::BulkCountTooBig, Fault::BulkLength)?
+        else {
+            return Ok(None);
+        };
+        if !(0..=limits::BULK_BYTES_MAX).contains(&len) {
+            return Err(Fault::BulkLength);
+        }
+        if !trusted && len > limits::UNAUTHENTICATED_BULK_BYTES {
+            return Err(Fault::UnauthenticatedBulkLength);
+        }
+        self.at = next;
+        Ok(Some(len as usize))
+    }
+
+    #[cold]
+    fn begin(&mut self) {
+        self.spans.clear();
+        self.rewritten.clear();
+        self.at = 0;
+        self.due = 0;
+        self.bulk = None;
+        self.done = false;
+    }
+
+    /// A line of words, as typed into a terminal, rewritten to multibulk for whoever it is sent on to.
+    #[cold]
+    fn inline(&mut self, bytes: &[u8]) -> Result<Decoded, Fault> {
+        let Some(newline) = bytes[self.at..]
+            .iter()
+            .position(|&b| b == b'\n')
+            .map(|i| i + self.at)
+        else {
+            if bytes.len() > limits::INLINE_BYTES_MAX {
+                return Err(Fault::InlineTooBig);
+            }
+            self.at = bytes.len();
+            return Ok(Decoded::Incomplete { missing: 1 });
+        };
+        self.at = 0;
+        let line = &bytes[..newline];
+        if line.len() > limits::INLINE_BYTES_MAX {
+            return Err(Fault::InlineTooBig);
+        }
+        let words =
+            split_words(line.strip_suffix(b"\r").unwrap_or(line)).ok_or(Fault::UnbalancedQuotes)?;
+        self.done = true;
+        if words.is_empty() {
+            return Ok(Decoded::Nothing {
+                consumed: newline + 1,
+            });
+        }
+        super::write::array(&mut self.rewritten, words.len());
+        for word in &words {
+            super::write::number(&mut self.rewritten, b'$', word.len() as i64);
+            let start = self.rewritten.len() as u32;
+            self.rewritten.put_slice(word);
+            self.spans.push(Span {
+                start,
+                end: start + word.len() as u32,
+            });
+            self.rewritten.put_slice(b"\r\n");
+        }
+        Ok(Decoded::Request {
+            consumed: newline + 1,
+        })
+    }
+}
+
+/// The number of a `*` or `$` line that begins at `at`, and where the next line begins; `None` where the line is
+/// not complete. Strict as Redis: no sign but a minus, no leading zero, no space.
+#[inline]
+fn header(
+    bytes: &[u8],
+    at: usize,
+    too_big: Fault,
+    invalid: Fault,
+) -> Result<Option<(i64, usize)>, Fault> {
+    let line = &bytes[at + 1..];
+    // Nearly every header has one or two digits.
+    if let [a @ b'1'..=b'9', b'\r', b'\n', ..] = *line {
+        return Ok(Some((i64::from(a - b'0'), at + 4)));
+    }
+    if let [a @ b'1'..=b'9', b @ b'0'..=b'9', b'\r', b'\n', ..] = *line {
+        return Ok(Some((
+            i64::from(a - b'0') * 10 + i64::from(b - b'0'),
+            at + 5,
+        )));
+    }
+    long_header(line, at, too_big, invalid)
+}
+
+#[inline(never)]
+fn long_header(
+    line: &[u8],
+    at: usize,
+    too_big: Fault,
+    invalid: Fault,
+) -> Result<Option<(i64, usize)>, Fault> {
+    let Some(cr) = line
+        .iter()
+        .take(limits::INLINE_BYTES_MAX)
+        .position(|&b| b == b'\r')
+    else {
+        return if line.len() > limits::INLINE_BYTES_MAX {
+            Err(too_big)
+        } else {
+            Ok(None)
+        };
+    };
+    match line.get(cr + 1) {
+        None => return Ok(None),
+        Some(b'\n') => {}
+        Some(_) => return Err(invalid),
+    }
+    parse_integer(&line[..cr])
+        .map(|n| Some((n, at + 1 + cr + 2)))
+        .ok_or(invalid)
+}
+
+/// A decimal integer exactly as Redis writes one: no plus, no leading zero, no space, within i64.
+pub fn parse_integer(digits: &[u8]) -> Option<i64> {
+    let (negative, digits) = match digits {
+        [b'-', rest @ ..] => (true, rest),
+        _ => (false, digits),
+    };
+    match digits {
+        [b'0'] if !negative => return Some(0),
+        [b'1'..=b'9', ..] if digits.len() <= 19 => {}
+        _ => return None,
+    }
+    let mut n: i64 = 0;
+    for &d in digits {
+        if !d.is_ascii_digit() {
+            return None;
+        }
+        let digit = i64::from(d - b'0');
+        n = n.checked_mul(10)?;
+        n = if negative {
+            n.checked_sub(digit)?
+        } else {
+            n.checked_add(digit)?
+        };
+    }
+    Some(n)
+}
+
+/// Words of an inline request: split at blanks, "…" with escapes (\n \r \t \b \a \xHH), '…' with \'; `None` where
+/// a quote is not closed or is followed by something else than a blank.
+pub fn split_words(line: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let mut words = Vec::new();
+    let mut rest = line;
+    loop {
+        while let [b, tail @ ..] = rest {
+            if !is_blank(*b) {
+                break;
+            }
+            rest = tail;
+        }
+        if rest.is_empty() {
+            return Some(words);
+        }
+        let (word, tail) = split_word(rest)?;
+        words.push(word);
+        rest = tail;
+    }
+}
+
+fn split_word(mut rest: &[u8]) -> Option<(Vec<u8>, &[u8])> {
+    let mut word = Vec::new();
+    loop {
+        match rest {
+            [] => return Some((word, rest)),
+            // A NUL ends the line, as it does for a server that reads C strings.
+            [0, ..] => return Some((word, &[])),
+            [b, ..] if is_blank(*b) => return Some((word, rest)),
+            [b'"', tail @ ..] => return ended(word, double_quoted, tail),
+            [b'\'', tail @ ..] => return ended(word, single_quoted, tail),
+            [b, tail @ ..] => {
+                word.push(*b);
+                rest = tail;
+            }
+        }
+    }
+}
+
+type Quoted = for<'a> fn(&mut Vec<u8>, &'a [u8]) -> Option<&'a [u8]>;
+
+/// The rest of a word that ends with a quoted part: a closing quote must be followed by a blank or nothing.
+fn ended(mut word: Vec<u8>, quoted: Quoted, tail: &[u8]) -> Option<(Vec<u8>, &[u8])> {
+    let rest = quoted(&mut word, tail)?;
+    rest.first()
+        .is_none_or(|&b| is_blank(b))
+        .then_some((word, rest))
+}
+
+fn double_quoted<'a>(word: &mut Vec<u8>, mut rest: &'a [u8]) -> Option<&'a [u8]> {
+    loop {
+        match rest {
+            [] => return None,
+            [b'"', tail @ ..] => return Some(tail),
+            [b'\\', b'x', high, low, tail @ ..]
+                if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() =>
+            {
+                word.push(hex(*high) << 4 | hex(*low));
+                rest = tail;
+            }
+            [b'\\', escaped, tail @ ..] => {
+                word.push(match escaped {
+                    b'n' => b'\n',
+                    b'r' => b'\r',
+                    b't' => b'\t',
+                    b'b' => 8,
+                    b'a' => 7,
+                    other => *other,
+                });
+                rest = tail;
+            }
+            [b, tail @ ..] => {
+                word.push(*b);
+                rest = tail;
+            }
+        }
+    }
+}
+
+fn single_quoted<'a>(word: &mut Vec<u8>, mut rest: &'a [u8]) -> Option<&'a [u8]> {
+    loop {
+        match rest {
+            [] => return None,
+            [b'\\', b'\'', tail @ ..] => {
+                word.push(b'\'');
+                rest = tail;
+            }
+            [b'\'', tail @ ..] => return Some(tail),
+            [b, tail @ ..] => {
+                word.push(*b);
+                rest = tail;
+            }
+        }
+    }
+}
+
+fn is_blank(b: u8) -> bool {
+    matches!(b, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c)
+}
+
+fn hex(digit: u8) -> u8 {
+    match digit {
+        b'0'..=b'9' => digit - b'0',
+        b'a'..=b'f' => digit - b'a' + 10,
+        _ => digit - b'A' + 10,
+    }
+}
