@@ -7,4 +7,5 @@
 pub mod command;
 pub mod limits;
 pub mod resp;
+pub mod session;
 pub mod slot;
