@@ -1,0 +1,4 @@
+//! The client side: accepting, reading, answering.
+
+pub mod directory;
+pub mod local;
