@@ -15,7 +15,7 @@ pub(super) fn get_name(session: &Session, out: &mut BytesMut) {
     }
 }
 
-pub(super) fn set_name(args: Args<'_>, session: &mut Session, facts: &Facts<'_>, out: &mut BytesMut) {
+pub(super) fn set_name(args: Args<'_>, session: &mut Session, facts: &Facts, out: &mut BytesMut) {
     if session.set_name(Name::Client, arg(args, 2)).is_err() {
         return write::error(out, BAD_NAME);
     }
@@ -24,7 +24,7 @@ pub(super) fn set_name(args: Args<'_>, session: &mut Session, facts: &Facts<'_>,
 }
 
 /// CLIENT SETINFO LIB-NAME name, LIB-VER version
-pub(super) fn set_info(args: Args<'_>, session: &mut Session, facts: &Facts<'_>, out: &mut BytesMut) {
+pub(super) fn set_info(args: Args<'_>, session: &mut Session, facts: &Facts, out: &mut BytesMut) {
     let attribute = arg(args, 2);
     let which = if attribute.eq_ignore_ascii_case(b"lib-name") {
         Name::LibName
@@ -85,7 +85,7 @@ fn on_or_off(word: &[u8]) -> Option<bool> {
 }
 
 /// CLIENT TRACKING OFF is what every client is in; ON is checked as a server would, and then not to be had.
-pub(super) fn tracking(args: Args<'_>, facts: &Facts<'_>, out: &mut BytesMut) {
+pub(super) fn tracking(args: Args<'_>, facts: &Facts, out: &mut BytesMut) {
     if let Err(text) = tracking_options(args, facts) {
         return write::error(out, text);
     }
@@ -96,7 +96,7 @@ pub(super) fn tracking(args: Args<'_>, facts: &Facts<'_>, out: &mut BytesMut) {
     }
 }
 
-fn tracking_options(args: Args<'_>, facts: &Facts<'_>) -> Result<(), &'static str> {
+fn tracking_options(args: Args<'_>, facts: &Facts) -> Result<(), &'static str> {
     let mut at = 3;
     while let Some(option) = args.get(at) {
         let value = args.get(at + 1);

@@ -12,7 +12,7 @@ use crate::session::Session;
 use bytes::BytesMut;
 use std::sync::Arc;
 
-pub(super) fn info(session: &Session, facts: &Facts<'_>, out: &mut BytesMut) {
+pub(super) fn info(session: &Session, facts: &Facts, out: &mut BytesMut) {
     facts.directory.show(session);
     let mut text = String::new();
     if let Some(entry) = facts.directory.get(session.id()) {
@@ -22,7 +22,7 @@ pub(super) fn info(session: &Session, facts: &Facts<'_>, out: &mut BytesMut) {
 }
 
 /// CLIENT LIST [TYPE type] [ID id …]
-pub(super) fn list(args: Args<'_>, session: &Session, facts: &Facts<'_>, out: &mut BytesMut) {
+pub(super) fn list(args: Args<'_>, session: &Session, facts: &Facts, out: &mut BytesMut) {
     facts.directory.show(session);
     let wanted = match listed(args) {
         Ok(wanted) => wanted,
@@ -105,7 +105,7 @@ impl Fault<'_> {
 }
 
 /// CLIENT KILL address, CLIENT KILL filter value …
-pub(super) fn kill(args: Args<'_>, session: &Session, facts: &Facts<'_>, out: &mut BytesMut) -> After {
+pub(super) fn kill(args: Args<'_>, session: &Session, facts: &Facts, out: &mut BytesMut) -> After {
     let one = args.len() == 3;
     let filter = if one {
         let peer = Some(args.at(2));
@@ -138,7 +138,7 @@ pub(super) fn kill(args: Args<'_>, session: &Session, facts: &Facts<'_>, out: &m
     after
 }
 
-fn victims(filter: &Filter<'_>, session: &Session, facts: &Facts<'_>) -> Vec<Arc<Entry>> {
+fn victims(filter: &Filter<'_>, session: &Session, facts: &Facts) -> Vec<Arc<Entry>> {
     let mut all = facts.directory.all();
     all.retain(|entry| {
         let own = entry.id == session.id();

@@ -28,7 +28,7 @@ pub(super) fn echo(args: Args<'_>, out: &mut BytesMut) {
 }
 
 /// HELLO [version] [AUTH user password] [SETNAME name]
-pub(super) fn hello(args: Args<'_>, session: &mut Session, facts: &Facts<'_>, out: &mut BytesMut) {
+pub(super) fn hello(args: Args<'_>, session: &mut Session, facts: &Facts, out: &mut BytesMut) {
     let mut proto = session.proto();
     if let Some(version) = args.get(1) {
         match parse_integer(version) {
@@ -53,7 +53,7 @@ pub(super) fn hello(args: Args<'_>, session: &mut Session, facts: &Facts<'_>, ou
 }
 
 /// What stands behind HELLO's version; false where an error was written.
-fn hello_options(args: Args<'_>, session: &mut Session, facts: &Facts<'_>, out: &mut BytesMut) -> bool {
+fn hello_options(args: Args<'_>, session: &mut Session, facts: &Facts, out: &mut BytesMut) -> bool {
     let mut at = 2;
     while let Some(option) = args.get(at) {
         let left = args.len() - at - 1;
@@ -77,7 +77,7 @@ fn hello_options(args: Args<'_>, session: &mut Session, facts: &Facts<'_>, out: 
     true
 }
 
-fn greeting(session: &Session, facts: &Facts<'_>, out: &mut BytesMut) {
+fn greeting(session: &Session, facts: &Facts, out: &mut BytesMut) {
     write::map(out, session.proto(), 7);
     write::bulk(out, b"server");
     write::bulk(out, b"redis");
@@ -96,7 +96,7 @@ fn greeting(session: &Session, facts: &Facts<'_>, out: &mut BytesMut) {
 }
 
 /// AUTH password, AUTH user password
-pub(super) fn auth(args: Args<'_>, session: &mut Session, facts: &Facts<'_>, out: &mut BytesMut) {
+pub(super) fn auth(args: Args<'_>, session: &mut Session, facts: &Facts, out: &mut BytesMut) {
     let (user, password) = match args.len() {
         2 if facts.password.is_none() => return write::error(out, NO_PASSWORD),
         2 => (&b"default"[..], args.at(1)),
@@ -111,9 +111,9 @@ pub(super) fn auth(args: Args<'_>, session: &mut Session, facts: &Facts<'_>, out
 }
 
 /// A wrong password leaves a client that was signed in as it was.
-fn sign_in(user: &[u8], password: &[u8], session: &mut Session, facts: &Facts<'_>) -> bool {
+fn sign_in(user: &[u8], password: &[u8], session: &mut Session, facts: &Facts) -> bool {
     let known = user == b"default";
-    let right = facts.password.is_none_or(|secret| same_secret(secret, password));
+    let right = facts.password.as_deref().is_none_or(|secret| same_secret(secret, password));
     if known && right {
         session.set_authenticated();
     }
@@ -136,7 +136,7 @@ pub(super) fn select(args: Args<'_>, out: &mut BytesMut) {
     }
 }
 
-pub(super) fn reset(session: &mut Session, facts: &Facts<'_>, out: &mut BytesMut) {
+pub(super) fn reset(session: &mut Session, facts: &Facts, out: &mut BytesMut) {
     session.reset(facts.password.is_none());
     facts.directory.show(session);
     write::simple(out, "RESET");

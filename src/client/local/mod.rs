@@ -24,22 +24,24 @@ use crate::command::Local;
 use crate::resp::{request::Args, write};
 use crate::session::Session;
 use bytes::BytesMut;
+use std::cell::Cell;
+use std::sync::Arc;
 
-/// What a worker knows that answers are made of; built once a turn.
-pub struct Facts<'a> {
+/// What a worker knows that answers are made of. Built once; only the time moves on.
+pub struct Facts {
     /// The server version that clients are told.
-    pub version: &'a str,
-    /// Unix time, microseconds.
-    pub now_us: u64,
+    pub version: Arc<str>,
+    /// Unix time, microseconds; set once a turn.
+    pub now_us: Cell<u64>,
     /// What clients must give; `None` where no password is asked for.
-    pub password: Option<&'a [u8]>,
-    pub directory: &'a Directory,
-    pub settings: &'a Settings,
+    pub password: Option<Box<[u8]>>,
+    pub directory: Arc<Directory>,
+    pub settings: Arc<Settings>,
 }
 
-impl Facts<'_> {
-    fn now_ms(&self) -> u64 {
-        self.now_us / 1000
+impl Facts {
+    pub fn now_ms(&self) -> u64 {
+        self.now_us.get() / 1000
     }
 }
 
@@ -57,7 +59,7 @@ pub fn answer(
     op: Local,
     args: Args<'_>,
     session: &mut Session,
-    facts: &Facts<'_>,
+    facts: &Facts,
     out: &mut BytesMut,
 ) -> After {
     let proto = session.proto();
@@ -101,7 +103,7 @@ pub fn answer(
         Local::ClientCapa => ok(out),
         Local::AclWhoAmI => write::bulk(out, b"default"),
         Local::ClientHelp => help::write(out, help::CLIENT),
-        Local::ConfigGet => config::get(args, proto, facts.settings, out),
+        Local::ConfigGet => config::get(args, proto, &facts.settings, out),
         Local::ConfigHelp => help::write(out, help::CONFIG),
     }
     After::Continue

@@ -8,10 +8,10 @@ use bytes::BytesMut;
 /// Clients match this text to know that they talk to a single server.
 pub(super) const NO_CLUSTER: &str = "ERR This instance has cluster support disabled";
 
-pub(super) fn time(facts: &Facts<'_>, out: &mut BytesMut) {
+pub(super) fn time(facts: &Facts, out: &mut BytesMut) {
     write::array(out, 2);
-    write::bulk(out, (facts.now_us / 1_000_000).to_string().as_bytes());
-    write::bulk(out, (facts.now_us % 1_000_000).to_string().as_bytes());
+    write::bulk(out, (facts.now_us.get() / 1_000_000).to_string().as_bytes());
+    write::bulk(out, (facts.now_us.get() % 1_000_000).to_string().as_bytes());
 }
 
 /// A primary at replication offset 0, with no replicas.
@@ -23,7 +23,7 @@ pub(super) fn role(out: &mut BytesMut) {
 }
 
 /// LOLWUT [VERSION n …]: no art of its own, but the line that every version ends with.
-pub(super) fn lolwut(args: Args<'_>, proto: Proto, facts: &Facts<'_>, out: &mut BytesMut) {
+pub(super) fn lolwut(args: Args<'_>, proto: Proto, facts: &Facts, out: &mut BytesMut) {
     let versioned = args.len() > 2 && arg(args, 1).eq_ignore_ascii_case(b"version");
     if versioned && parse_integer(args.at(2)).is_none() {
         return write::error(out, NOT_AN_INTEGER);

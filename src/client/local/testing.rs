@@ -8,15 +8,14 @@ use crate::resp::request::{Decoded, Decoder};
 use crate::resp::{Proto, write};
 use crate::session::{Admit, Session};
 use bytes::BytesMut;
+use std::cell::Cell;
 use std::sync::Arc;
 
 pub(super) struct Client {
     pub session: Session,
     pub registration: Registration,
-    pub password: Option<&'static [u8]>,
     pub after: After,
-    directory: Arc<Directory>,
-    settings: Settings,
+    facts: Facts,
 }
 
 /// Unix time of every request, milliseconds; clients connected five seconds earlier.
@@ -36,15 +35,19 @@ impl Client {
         Client {
             session: Session::new(registration.id(), true, created_ms),
             registration,
-            password: None,
             after: After::Continue,
-            directory: directory.clone(),
-            settings: Settings::default(),
+            facts: Facts {
+                version: "7.4.0".into(),
+                now_us: Cell::new(NOW_MS * 1000),
+                password: None,
+                directory: directory.clone(),
+                settings: Arc::new(Settings::default()),
+            },
         }
     }
 
     pub fn directory(&self) -> &Arc<Directory> {
-        &self.directory
+        &self.facts.directory
     }
 
     pub fn resp3(mut self) -> Client {
@@ -53,7 +56,7 @@ impl Client {
     }
 
     pub fn with_password(mut self, password: &'static [u8]) -> Client {
-        self.password = Some(password);
+        self.facts.password = Some(password.into());
         self.session.reset(false);
         self
     }
@@ -73,14 +76,7 @@ impl Client {
         match (self.session.admit(spec), spec.handling) {
             (Admit::Refuse(text), _) => write::error(&mut out, text),
             (Admit::Pass, Handling::Local(op)) => {
-                let facts = Facts {
-                    version: "7.4.0",
-                    now_us: NOW_MS * 1000,
-                    password: self.password,
-                    directory: &self.directory,
-                    settings: &self.settings,
-                };
-                self.after = answer(op, args, &mut self.session, &facts, &mut out);
+                self.after = answer(op, args, &mut self.session, &self.facts, &mut out);
             }
             (Admit::Pass, other) => panic!("{line} is not answered here but {other:?}"),
         }
