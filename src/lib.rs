@@ -7,6 +7,7 @@
 pub mod client;
 pub mod command;
 pub mod limits;
+pub mod reassembly;
 pub mod resp;
 pub mod session;
 pub mod slot;

@@ -113,6 +113,14 @@ pub fn skip(bytes: &[u8]) -> Result<Option<usize>, Malformed> {
     Ok(Some(at))
 }
 
+/// The number of elements of an array or set at the front of `bytes`, and where the first of them begins.
+pub fn elements(bytes: &[u8]) -> Option<(usize, usize)> {
+    match next_header(bytes, 0) {
+        Ok(Some((b'*' | b'~', n, body))) => Some((usize::try_from(n).ok()?, body)),
+        _ => None,
+    }
+}
+
 /// The type byte, number and body of the element that begins at `at`; a number of 0 for types that have none.
 #[inline]
 fn next_header(bytes: &[u8], at: usize) -> Result<Option<(u8, i64, usize)>, Malformed> {

@@ -55,13 +55,7 @@ pub enum After {
 
 /// Answers one request that the table hands to onetrip itself. At most one reply is appended to `out`, and none
 /// only where the client is not to get one (CLIENT REPLY OFF, SKIP).
-pub fn answer(
-    op: Local,
-    args: Args<'_>,
-    session: &mut Session,
-    facts: &Facts,
-    out: &mut BytesMut,
-) -> After {
+pub fn answer(op: Local, args: Args<'_>, session: &mut Session, facts: &Facts, out: &mut BytesMut) -> After {
     let proto = session.proto();
     match op {
         Local::Ping => connection::ping(args, out),

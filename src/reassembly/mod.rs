@@ -1,0 +1,3 @@
+//! Replies on their way back.
+
+pub mod merge;
