@@ -6,5 +6,6 @@
 
 pub mod command;
 pub mod limits;
+pub mod metrics;
 pub mod resp;
 pub mod slot;
