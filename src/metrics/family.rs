@@ -163,7 +163,7 @@ fn commands(m: &Metrics, rows: &mut Rows) {
 
 fn command_duration(m: &Metrics, rows: &mut Rows) {
     for &family in CommandFamily::ALL {
-        let (counts, sum) = merged(m.workers().map(|w| &w.command_duration[family]));
+        let (counts, sum) = merged(m.workers().map(|w| w.command_duration(family)));
         rows.durations(&[("family", family.label())], &counts, sum);
     }
 }

@@ -67,6 +67,8 @@ labels! {
         Protocol = "protocol",
         /// Its output passed the hard limit.
         OutputLimit = "output_limit",
+        /// A shard was lost behind half of a reply that had begun to go out.
+        ShardLost = "shard_lost",
         Idle = "idle",
         /// No password within the time for it.
         Unauthenticated = "unauthenticated",
@@ -118,7 +120,7 @@ pub struct WorkerMetrics {
     pub epoch: Instant,
     commands: Vec<Counters<Outcome, { Outcome::COUNT }>>,
     /// From the request's turn to the turn of its reply, at the client's side.
-    pub command_duration: By<Family, DurationHistogram, { Family::COUNT }>,
+    command_duration: By<Family, DurationHistogram, { Family::COUNT }>,
     pipeline_depth: SizeHistogram,
     client_saved: Counter,
     pub shards: Vec<ShardMetrics>,
@@ -154,6 +156,11 @@ impl WorkerMetrics {
     #[inline]
     pub fn command(&self, id: u16, outcome: Outcome) {
         self.commands[id as usize][outcome].add(1);
+    }
+
+    #[inline]
+    pub fn command_duration(&self, family: Family) -> &DurationHistogram {
+        &self.command_duration[family]
     }
 
     pub fn command_count(&self, id: usize, outcome: Outcome) -> u64 {
