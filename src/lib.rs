@@ -5,6 +5,7 @@
 //! shard and brings the reply, `reassembly` hands replies on in the order asked. ARCHITECTURE.md has the whole picture.
 
 pub mod address;
+pub mod admin;
 pub mod command;
 pub mod config;
 pub mod limits;
