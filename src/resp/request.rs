@@ -160,12 +160,7 @@ impl Decoder {
                 Some(b'*') => {}
                 Some(_) => return self.inline(bytes),
             }
-            let Some((count, next)) = header(
-                bytes,
-                0,
-                Fault::MultibulkCountTooBig,
-                Fault::MultibulkLength,
-            )?
+            let Some((count, next)) = header(bytes, 0, Fault::MultibulkCountTooBig, Fault::MultibulkLength)?
             else {
                 return Ok(Decoded::Incomplete { missing: 1 });
             };
@@ -200,17 +195,12 @@ impl Decoder {
                 if end + 2 > limits::REQUEST_BYTES_MAX {
                     return Err(Fault::RequestTooBig);
                 }
-                return Ok(Decoded::Incomplete {
-                    missing: end + 2 - bytes.len(),
-                });
+                return Ok(Decoded::Incomplete { missing: end + 2 - bytes.len() });
             }
             if bytes[end] != b'\r' || bytes[end + 1] != b'\n' {
                 return Err(Fault::MissingCrlf);
             }
-            self.spans.push(Span {
-                start: self.at as u32,
-                end: end as u32,
-            });
+            self.spans.push(Span { start: self.at as u32, end: end as u32 });
             self.at = end + 2;
             self.bulk = None;
             self.due -= 1;
@@ -226,8 +216,7 @@ impl Decoder {
             Some(b'$') => {}
             Some(&got) => return Err(Fault::ExpectedBulk(got)),
         }
-        let Some((len, next)) = header(bytes, self.at, Fault::BulkCountTooBig, Fault::BulkLength)?
-        else {
+        let Some((len, next)) = header(bytes, self.at, Fault::BulkCountTooBig, Fault::BulkLength)? else {
             return Ok(None);
         };
         if !(0..=limits::BULK_BYTES_MAX).contains(&len) {
@@ -253,11 +242,7 @@ impl Decoder {
     /// A line of words, as typed into a terminal, rewritten to multibulk for whoever it is sent on to.
     #[cold]
     fn inline(&mut self, bytes: &[u8]) -> Result<Decoded, Fault> {
-        let Some(newline) = bytes[self.at..]
-            .iter()
-            .position(|&b| b == b'\n')
-            .map(|i| i + self.at)
-        else {
+        let Some(newline) = bytes[self.at..].iter().position(|&b| b == b'\n').map(|i| i + self.at) else {
             if bytes.len() > limits::INLINE_BYTES_MAX {
                 return Err(Fault::InlineTooBig);
             }
@@ -269,50 +254,34 @@ impl Decoder {
         if line.len() > limits::INLINE_BYTES_MAX {
             return Err(Fault::InlineTooBig);
         }
-        let words =
-            split_words(line.strip_suffix(b"\r").unwrap_or(line)).ok_or(Fault::UnbalancedQuotes)?;
+        let words = split_words(line.strip_suffix(b"\r").unwrap_or(line)).ok_or(Fault::UnbalancedQuotes)?;
         self.done = true;
         if words.is_empty() {
-            return Ok(Decoded::Nothing {
-                consumed: newline + 1,
-            });
+            return Ok(Decoded::Nothing { consumed: newline + 1 });
         }
         super::write::array(&mut self.rewritten, words.len());
         for word in &words {
             super::write::number(&mut self.rewritten, b'$', word.len() as i64);
             let start = self.rewritten.len() as u32;
             self.rewritten.put_slice(word);
-            self.spans.push(Span {
-                start,
-                end: start + word.len() as u32,
-            });
+            self.spans.push(Span { start, end: start + word.len() as u32 });
             self.rewritten.put_slice(b"\r\n");
         }
-        Ok(Decoded::Request {
-            consumed: newline + 1,
-        })
+        Ok(Decoded::Request { consumed: newline + 1 })
     }
 }
 
 /// The number of a `*` or `$` line that begins at `at`, and where the next line begins; `None` where the line is
 /// not complete. Strict as Redis: no sign but a minus, no leading zero, no space.
 #[inline]
-fn header(
-    bytes: &[u8],
-    at: usize,
-    too_big: Fault,
-    invalid: Fault,
-) -> Result<Option<(i64, usize)>, Fault> {
+fn header(bytes: &[u8], at: usize, too_big: Fault, invalid: Fault) -> Result<Option<(i64, usize)>, Fault> {
     let line = &bytes[at + 1..];
     // Nearly every header has one or two digits.
     if let [a @ b'1'..=b'9', b'\r', b'\n', ..] = *line {
         return Ok(Some((i64::from(a - b'0'), at + 4)));
     }
     if let [a @ b'1'..=b'9', b @ b'0'..=b'9', b'\r', b'\n', ..] = *line {
-        return Ok(Some((
-            i64::from(a - b'0') * 10 + i64::from(b - b'0'),
-            at + 5,
-        )));
+        return Ok(Some((i64::from(a - b'0') * 10 + i64::from(b - b'0'), at + 5)));
     }
     long_header(line, at, too_big, invalid)
 }
@@ -324,25 +293,15 @@ fn long_header(
     too_big: Fault,
     invalid: Fault,
 ) -> Result<Option<(i64, usize)>, Fault> {
-    let Some(cr) = line
-        .iter()
-        .take(limits::INLINE_BYTES_MAX)
-        .position(|&b| b == b'\r')
-    else {
-        return if line.len() > limits::INLINE_BYTES_MAX {
-            Err(too_big)
-        } else {
-            Ok(None)
-        };
+    let Some(cr) = line.iter().take(limits::INLINE_BYTES_MAX).position(|&b| b == b'\r') else {
+        return if line.len() > limits::INLINE_BYTES_MAX { Err(too_big) } else { Ok(None) };
     };
     match line.get(cr + 1) {
         None => return Ok(None),
         Some(b'\n') => {}
         Some(_) => return Err(invalid),
     }
-    parse_integer(&line[..cr])
-        .map(|n| Some((n, at + 1 + cr + 2)))
-        .ok_or(invalid)
+    parse_integer(&line[..cr]).map(|n| Some((n, at + 1 + cr + 2))).ok_or(invalid)
 }
 
 /// A decimal integer exactly as Redis writes one: no plus, no leading zero, no space, within i64.
@@ -363,11 +322,7 @@ pub fn parse_integer(digits: &[u8]) -> Option<i64> {
         }
         let digit = i64::from(d - b'0');
         n = n.checked_mul(10)?;
-        n = if negative {
-            n.checked_sub(digit)?
-        } else {
-            n.checked_add(digit)?
-        };
+        n = if negative { n.checked_sub(digit)? } else { n.checked_add(digit)? };
     }
     Some(n)
 }
@@ -416,9 +371,7 @@ type Quoted = for<'a> fn(&mut Vec<u8>, &'a [u8]) -> Option<&'a [u8]>;
 /// The rest of a word that ends with a quoted part: a closing quote must be followed by a blank or nothing.
 fn ended(mut word: Vec<u8>, quoted: Quoted, tail: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     let rest = quoted(&mut word, tail)?;
-    rest.first()
-        .is_none_or(|&b| is_blank(b))
-        .then_some((word, rest))
+    rest.first().is_none_or(|&b| is_blank(b)).then_some((word, rest))
 }
 
 fn double_quoted<'a>(word: &mut Vec<u8>, mut rest: &'a [u8]) -> Option<&'a [u8]> {
@@ -426,9 +379,7 @@ fn double_quoted<'a>(word: &mut Vec<u8>, mut rest: &'a [u8]) -> Option<&'a [u8]>
         match rest {
             [] => return None,
             [b'"', tail @ ..] => return Some(tail),
-            [b'\\', b'x', high, low, tail @ ..]
-                if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() =>
-            {
+            [b'\\', b'x', high, low, tail @ ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
                 word.push(hex(*high) << 4 | hex(*low));
                 rest = tail;
             }
@@ -477,5 +428,99 @@ fn hex(digit: u8) -> u8 {
         b'0'..=b'9' => digit - b'0',
         b'a'..=b'f' => digit - b'a' + 10,
         _ => digit - b'A' + 10,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn requests(bytes: &[u8]) -> Result<Vec<Vec<Vec<u8>>>, Fault> {
+        let (mut decoder, mut at, mut found) = (Decoder::default(), 0, Vec::new());
+        loop {
+            match decoder.next(&bytes[at..], true)? {
+                Decoded::Request { consumed } => {
+                    found.push(decoder.args(&bytes[at..]).iter().map(<[u8]>::to_vec).collect());
+                    at += consumed;
+                }
+                Decoded::Nothing { consumed } => at += consumed,
+                Decoded::Incomplete { .. } => return Ok(found),
+            }
+        }
+    }
+
+    fn fault(bytes: &[u8]) -> String {
+        requests(bytes).expect_err("must be refused").text()
+    }
+
+    const STREAM: &[u8] = b"*2\r\n$3\r\nGET\r\n$1\r\na\r\n\r\n*0\r\n*-10\r\nPING \"a b\\x41\"\r\nset 'k\\'' v\n*1\r\n$0\r\n\r\n*1\r\n$12\r\nabcdefghijkl\r\n";
+
+    #[test]
+    fn a_stream_means_the_same_however_it_is_cut() {
+        let expected = requests(STREAM).expect("well-formed");
+        assert_eq!(expected.len(), 5);
+        assert_eq!(expected[1], [b"PING".to_vec(), b"a bA".to_vec()]);
+        assert_eq!(expected[2], [b"set".to_vec(), b"k'".to_vec(), b"v".to_vec()]);
+        for cut in 0..STREAM.len() {
+            let (mut decoder, mut at, mut found, mut upto) = (Decoder::default(), 0, Vec::new(), cut);
+            loop {
+                match decoder.next(&STREAM[at..upto], true).expect("well-formed") {
+                    Decoded::Request { consumed } => {
+                        found
+                            .push(decoder.args(&STREAM[at..]).iter().map(<[u8]>::to_vec).collect::<Vec<_>>());
+                        at += consumed;
+                    }
+                    Decoded::Nothing { consumed } => at += consumed,
+                    Decoded::Incomplete { missing } => {
+                        assert!(missing > 0);
+                        if upto == STREAM.len() {
+                            break;
+                        }
+                        upto += 1;
+                    }
+                }
+            }
+            assert_eq!(found, expected, "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn faults_in_the_servers_words() {
+        let invalid = "ERR Protocol error: invalid multibulk length";
+        for bytes in
+            [&b"*3000000000\r\n"[..], b"*abc\r\n", b"*01\r\n", b"*+1\r\n", b"*99999999999999999999\r\n"]
+        {
+            assert_eq!(fault(bytes), invalid);
+        }
+        for bytes in [&b"*1\r\n$-10\r\n"[..], b"*1\r\n$2000000000\r\n", b"*1\r\n$blabla\r\n"] {
+            assert_eq!(fault(bytes), "ERR Protocol error: invalid bulk length");
+        }
+        assert_eq!(fault(b"*1\r\n*1\r\n"), "ERR Protocol error: expected '$', got '*'");
+        assert_eq!(fault(b"*1\r\n$1\r\nabc"), "ERR Protocol error: invalid CRLF in request");
+        assert_eq!(fault(b"set \"a\"b\r\n"), "ERR Protocol error: unbalanced quotes in request");
+        assert_eq!(fault(&[b'a'; 70_000]), "ERR Protocol error: too big inline request");
+        assert_eq!(
+            fault(&[&b"*"[..], &[b'1'; 70_000]].concat()),
+            "ERR Protocol error: too big mbulk count string"
+        );
+        assert_eq!(
+            fault(&[&b"*1\r\n$"[..], &[b'1'; 70_000]].concat()),
+            "ERR Protocol error: too big bulk count string"
+        );
+    }
+
+    #[test]
+    fn strangers_may_send_little() {
+        let mut decoder = Decoder::default();
+        assert_eq!(decoder.next(b"*11\r\n", false), Err(Fault::UnauthenticatedMultibulkLength));
+        let mut decoder = Decoder::default();
+        assert_eq!(decoder.next(b"*1\r\n$16385\r\n", false), Err(Fault::UnauthenticatedBulkLength));
+    }
+
+    #[test]
+    fn nothing_is_allocated_by_a_declared_count() {
+        let mut decoder = Decoder::default();
+        assert!(matches!(decoder.next(b"*1000000\r\n$1\r\na\r\n", true), Ok(Decoded::Incomplete { .. })));
+        assert!(decoder.heap_bytes() < 1024);
     }
 }
