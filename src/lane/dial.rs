@@ -3,7 +3,8 @@
 //! A connection is handed over only when the shard has said PONG on it: what is loading its data, asks for another
 //! password or speaks another protocol is found out here, before a client's command is spent on it.
 
-use crate::address::{Address, Login};
+use crate::address::Target;
+use crate::limits::Timeouts;
 use crate::metrics::LaneError;
 use crate::resp::Proto;
 use crate::resp::reply::Scanner;
@@ -12,21 +13,6 @@ use crate::socket::Socket;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
-
-/// Where a shard is, and how to get in.
-#[derive(Clone, Debug)]
-pub struct Target {
-    pub address: Address,
-    pub login: Option<Login>,
-}
-
-/// Times of dialling.
-#[derive(Clone, Debug)]
-pub struct DialLimits {
-    pub handshake: Duration,
-    pub backoff_min: Duration,
-    pub backoff_max: Duration,
-}
 
 /// Why there is no connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +28,7 @@ impl DialError {
 }
 
 /// A connection that speaks `proto`, logged in, and on which the shard has answered PING.
-pub async fn dial(target: &Target, proto: Proto, limits: &DialLimits) -> Result<Socket, DialError> {
+pub async fn dial(target: &Target, proto: Proto, limits: &Timeouts) -> Result<Socket, DialError> {
     let attempt = async {
         let connected = Socket::connect(&target.address).await;
         let mut socket = connected.map_err(|error| DialError::new(LaneError::Unreachable, error))?;
@@ -122,22 +108,22 @@ fn check(reply: &[u8]) -> Result<(), DialError> {
 /// Waits between attempts: doubled each time, half of it by chance, so that a shard that comes back is not met by
 /// all workers of all proxies at once.
 pub struct Backoff {
-    limits: DialLimits,
+    limits: Timeouts,
     next: Duration,
 }
 
 impl Backoff {
-    pub fn new(limits: DialLimits) -> Backoff {
-        Backoff { next: limits.backoff_min, limits }
+    pub fn new(limits: Timeouts) -> Backoff {
+        Backoff { next: limits.reconnect_min, limits }
     }
 
     pub fn reset(&mut self) {
-        self.next = self.limits.backoff_min;
+        self.next = self.limits.reconnect_min;
     }
 
     pub fn wait(&mut self) -> Duration {
         let wait = self.next.mul_f64(0.5 + fastrand::f64() / 2.0);
-        self.next = (self.next * 2).min(self.limits.backoff_max);
+        self.next = (self.next * 2).min(self.limits.reconnect_max);
         wait
     }
 }
@@ -148,8 +134,9 @@ mod tests {
 
     #[test]
     fn waits_grow_to_their_bound_and_start_over() {
-        let (min, max) = (Duration::from_millis(50), Duration::from_secs(2));
-        let mut backoff = Backoff::new(DialLimits { handshake: max, backoff_min: min, backoff_max: max });
+        let limits = Timeouts::default();
+        let (min, max) = (limits.reconnect_min, limits.reconnect_max);
+        let mut backoff = Backoff::new(limits);
         let first = backoff.wait();
         assert!(first >= min / 2 && first <= min);
         for _ in 0..20 {

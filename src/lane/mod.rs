@@ -21,13 +21,14 @@ pub mod remote;
 mod rope;
 pub mod set;
 
+use crate::limits::Timeouts;
 use crate::metrics::{LaneError, Outcome, Side};
 use crate::reassembly::Window;
 use crate::resp::Proto;
 use crate::resp::reply::{Fault, Scanner};
 use crate::resp::write;
 use crate::slot::ShardId;
-use crate::trip::{Failure, Frame, NANOS_PER_MS, Nanos, Order, Ticket};
+use crate::trip::{Failure, Frame, Nanos, Order, Ticket};
 use crate::turn::Turn;
 use ledger::{Entry, Ledger};
 use std::cell::RefCell;
@@ -36,20 +37,21 @@ use std::rc::Rc;
 use std::task::Waker;
 
 /// The times and bounds that a lane keeps to; see `limits` for the defaults and their reasons.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct LaneLimits {
-    pub connect: Nanos,
-    pub request: Nanos,
-    pub dead: Nanos,
-    pub bytes: usize,
+    connect: Nanos,
+    request: Nanos,
+    dead: Nanos,
+    bytes: usize,
 }
 
 impl LaneLimits {
-    pub fn from_ms(connect: u64, request: u64, dead: u64, bytes: usize) -> LaneLimits {
+    pub fn new(timeouts: &Timeouts, bytes: usize) -> LaneLimits {
+        let nanos = |time: std::time::Duration| time.as_nanos() as Nanos;
         LaneLimits {
-            connect: connect * NANOS_PER_MS,
-            request: request * NANOS_PER_MS,
-            dead: dead * NANOS_PER_MS,
+            connect: nanos(timeouts.connect),
+            request: nanos(timeouts.request),
+            dead: nanos(timeouts.lane_dead),
             bytes,
         }
     }
@@ -348,46 +350,51 @@ impl Lane {
 
     /// What time alone brings about: orders that have waited too long are failed. Returns when to ask again.
     pub fn tick(&mut self, turn: &mut Turn<'_>) -> Option<Nanos> {
-        if self.link == Link::Up {
-            self.expire_sent(turn);
+        let overdue = self.oldest_live().is_some_and(|at| turn.now >= at + self.limits.request);
+        if self.link == Link::Up && overdue {
+            // Not a byte since, or a socket that takes nothing: whatever the shard does, it is not serving us.
+            self.stalled |= self.oldest_live() >= Some(self.last_byte) || self.ledger.rope.unsent() > 0;
         }
         if self.link != Link::Up || self.stalled {
             self.fail_unsent(turn);
         }
+        if self.link == Link::Up {
+            self.expire_sent(turn);
+        }
         self.next_tick()
     }
 
+    fn oldest_live(&self) -> Option<Nanos> {
+        self.ledger.trips.get(self.expired).map(|trip| trip.at)
+    }
+
     fn next_tick(&self) -> Option<Nanos> {
-        let oldest_live = self.ledger.trips.get(self.expired).map(|trip| trip.at);
         let probe = self.stalled.then(|| self.last_byte + self.limits.dead);
         let wait = if self.link == Link::Up && !self.stalled { self.limits.request } else { self.limits.connect };
-        oldest_live.map(|at| at + wait).into_iter().chain(probe).min()
+        self.oldest_live().map(|at| at + wait).into_iter().chain(probe).min()
     }
 
     /// Fails the trips whose time is up; their replies, should they come, will be swallowed.
     fn expire_sent(&mut self, turn: &mut Turn<'_>) {
         let mut entry = self.ledger.trips.iter().take(self.expired).map(|trip| trip.left as usize).sum::<usize>();
-        let mut sent = self.ledger.rope.sent();
-        sent = sent.saturating_sub(self.ledger.entries.iter().take(entry).map(|e| e.len as usize).sum());
+        let settled: usize = self.ledger.entries.iter().take(entry).map(|e| e.len as usize).sum();
+        let mut sent = self.ledger.rope.sent().saturating_sub(settled);
         while let Some(trip) = self.ledger.trips.get_mut(self.expired) {
-            let left = trip.left as usize;
-            let bytes: usize = self.ledger.entries.range(entry..entry + left).map(|e| e.len as usize).sum();
-            if turn.now < trip.at + self.limits.request || sent < bytes {
+            if turn.now < trip.at + self.limits.request || sent == 0 {
                 break;
             }
-            let silent_since = trip.at;
             let to = trip.to.take();
-            for i in entry..entry + left {
-                let ticket = self.ledger.entries[i].ticket;
+            let last = entry + trip.left as usize;
+            for i in entry..last {
+                let Entry { ticket, len, .. } = self.ledger.entries[i];
+                sent = sent.saturating_sub(len as usize);
                 if let Some(to) = &to {
                     self.fail(to, ticket, Failure::TimedOut, turn);
                 }
             }
             turn.metrics.shards[self.shard.index()].errors[LaneError::TimedOut].add(1);
-            self.stalled |= self.last_byte <= silent_since;
             self.expired += 1;
-            entry += left;
-            sent -= bytes;
+            entry = last;
         }
     }
 

@@ -5,8 +5,10 @@
 //! every client that is ready in this turn, and writes what all of them have left with the lane. It decides nothing
 //! about requests or replies; that is the lane's.
 
-use super::dial::{Backoff, DialLimits, Target, dial};
+use super::dial::{Backoff, dial};
 use super::{Lane, Loss};
+use crate::address::Target;
+use crate::limits::Timeouts;
 use crate::socket::Socket;
 use crate::trip::Nanos;
 use crate::turn::Tools;
@@ -31,7 +33,7 @@ pub struct Remote {
     lane: Rc<RefCell<Lane>>,
     tools: Rc<Tools>,
     target: Rc<Target>,
-    dial: DialLimits,
+    timeouts: Timeouts,
     /// Fires when the lane's oldest order has waited long enough.
     timer: Option<Pin<Box<Sleep>>>,
     probe: Option<Probe>,
@@ -40,18 +42,18 @@ pub struct Remote {
 }
 
 impl Remote {
-    pub fn new(lane: Rc<RefCell<Lane>>, tools: Rc<Tools>, target: Rc<Target>, dial: DialLimits) -> Remote {
-        Remote { lane, tools, target, dial, timer: None, probe: None, stepped_back: false }
+    pub fn new(lane: Rc<RefCell<Lane>>, tools: Rc<Tools>, target: Rc<Target>, timeouts: Timeouts) -> Remote {
+        Remote { lane, tools, target, timeouts, timer: None, probe: None, stepped_back: false }
     }
 
     /// Serves the lane for as long as the worker lives.
     pub async fn run(mut self) {
-        let mut backoff = Backoff::new(self.dial.clone());
+        let mut backoff = Backoff::new(self.timeouts);
         let mut complaint = None;
         poll_fn(|cx| self.poll_wanted(cx)).await;
         loop {
             let proto = self.lane.borrow().proto;
-            let (target, limits) = (Rc::clone(&self.target), self.dial.clone());
+            let (target, limits) = (Rc::clone(&self.target), self.timeouts);
             match self.ticking(dial(&target, proto, &limits)).await {
                 Ok(socket) => {
                     backoff.reset();
@@ -193,7 +195,7 @@ impl Remote {
             if !self.lane.borrow().wants_probe(self.tools.clock.now()) {
                 return false;
             }
-            let (target, limits) = (Rc::clone(&self.target), self.dial.clone());
+            let (target, limits) = (Rc::clone(&self.target), self.timeouts);
             self.probe = Some(Box::pin(async move { dial(&target, Default::default(), &limits).await.is_ok() }));
         }
         let Some(probe) = &mut self.probe else { return false };

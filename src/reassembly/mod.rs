@@ -68,6 +68,8 @@ struct Place {
     family: Family,
     state: State,
     outcome: Outcome,
+    /// What the lane said of a request that got no reply.
+    failure: Option<Outcome>,
     silent: bool,
     /// Bytes of the reply so far; for a gather its running number.
     len: u32,
@@ -246,7 +248,7 @@ impl Window {
         let place = &mut self.places[index];
         assert!(place.state != State::Done, "a second reply to one request");
         if place.state == State::Waiting && place.source != Source::GATHER {
-            place.outcome = outcome_of(bytes);
+            place.outcome = place.failure.unwrap_or_else(|| outcome_of(bytes));
             if index == 0 && end {
                 place.len = bytes.len() as u32;
                 if !place.silent {
@@ -260,32 +262,48 @@ impl Window {
         self.fill_early(index, ticket.part, bytes, end, turn);
     }
 
+    /// Takes back what has come of the reply to `ticket`. False: some of it has already gone out.
+    pub fn retract(&mut self, ticket: Ticket, turn: &mut Turn<'_>) -> bool {
+        let index = ticket.seq.wrapping_sub(self.head) as usize;
+        if self.life != Life::Open {
+            return true;
+        }
+        assert!(index < self.places.len(), "a failure of a request that is not owed a reply");
+        let place = &mut self.places[index];
+        if place.source == Source::GATHER {
+            let number = place.len;
+            self.held -= self.gather(number).retract(ticket.part);
+            return true;
+        }
+        if place.state == State::Partial {
+            let len = std::mem::take(&mut place.len) as usize;
+            place.state = State::Waiting;
+            let early = source_index(place.source, self.shards);
+            self.early[early].truncate_by(len, turn.pool);
+            self.held -= len;
+        }
+        self.places[index].state != State::Streaming
+    }
+
     /// An error in place of the reply to `ticket`; what had come of the reply is taken back. Where some of it has
     /// already gone out, the connection can only be closed.
     pub fn fail(&mut self, ticket: Ticket, error: &[u8], outcome: Outcome, turn: &mut Turn<'_>) {
+        if !self.retract(ticket, turn) {
+            return self.break_off(Closed::ShardLost, turn.pool);
+        }
         if self.life != Life::Open {
             return;
         }
-        let index = ticket.seq.wrapping_sub(self.head) as usize;
-        assert!(index < self.places.len(), "a failure of a request that is not owed a reply");
-        let place = &mut self.places[index];
-        match (place.source, place.state) {
-            (Source::GATHER, _) => {
-                let gather = self.gathers.get_mut(place.len.wrapping_sub(self.gathers_left) as usize);
-                let Some(gather) = gather else { unreachable!("a gather leaves with its place") };
-                self.held -= gather.retract(ticket.part, outcome);
+        let place = &mut self.places[ticket.seq.wrapping_sub(self.head) as usize];
+        match place.source {
+            Source::GATHER if outcome == Outcome::Unknown => {
+                let number = place.len;
+                self.gather(number).set_outcome_unknown();
             }
-            (_, State::Streaming) => return self.break_off(Closed::ShardLost, turn.pool),
-            (source, State::Partial) => {
-                let len = std::mem::take(&mut place.len) as usize;
-                self.held -= len;
-                place.state = State::Waiting;
-                self.early[source_index(source, self.shards)].truncate_by(len, turn.pool);
-            }
-            _ => {}
+            Source::GATHER => {}
+            _ => place.failure = Some(outcome),
         }
         self.fill(ticket, error, true, turn);
-        self.correct_outcome(ticket.seq, outcome);
     }
 
     /// Wakes the client side if there is something for it.
@@ -322,6 +340,7 @@ impl Window {
             family: asked.family,
             state,
             outcome: Outcome::Ok,
+            failure: None,
             silent: asked.silent,
             len,
             request: asked.len,
@@ -332,11 +351,10 @@ impl Window {
     fn fill_early(&mut self, index: usize, part: u16, bytes: &[u8], end: bool, turn: &mut Turn<'_>) {
         let place = &mut self.places[index];
         if place.source == Source::GATHER {
-            let number = place.len.wrapping_sub(self.gathers_left) as usize;
-            let Some(gather) = self.gathers.get_mut(number) else { unreachable!("a gather leaves with its place") };
+            let number = place.len;
             self.held += bytes.len();
-            if gather.fill(part, bytes, end) {
-                place.state = State::Done;
+            if self.gather(number).fill(part, bytes, end) {
+                self.places[index].state = State::Done;
             }
         } else if place.state == State::Streaming {
             place.len = place.len.saturating_add(bytes.len() as u32);
@@ -353,6 +371,12 @@ impl Window {
             self.advance(turn);
         }
         self.check_bounds(turn);
+    }
+
+    fn gather(&mut self, number: u32) -> &mut Gather {
+        let index = number.wrapping_sub(self.gathers_left) as usize;
+        let Some(gather) = self.gathers.get_mut(index) else { unreachable!("a gather leaves with its place") };
+        gather
     }
 
     fn hold(&mut self, index: usize, bytes: &[u8], end: bool, turn: &mut Turn<'_>) {
@@ -429,17 +453,7 @@ impl Window {
         let Some(batch) = self.batches.front() else { unreachable!("a reply outside every batch") };
         let (age, bucket) = turn.age(batch.at);
         turn.metrics.command(place.spec, place.outcome);
-        turn.metrics.command_duration(place.family).observe_bucket(bucket, age, 1);
-    }
-
-    /// A failure's text looks like an error; whether its outcome is unknown only the lane could tell.
-    fn correct_outcome(&mut self, seq: u32, outcome: Outcome) {
-        let index = seq.wrapping_sub(self.head) as usize;
-        if let Some(place) = self.places.get_mut(index)
-            && place.source != Source::GATHER
-        {
-            place.outcome = outcome;
-        }
+        turn.metrics.command_duration[place.family].observe_bucket(bucket, age, 1);
     }
 
     #[inline]
