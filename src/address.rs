@@ -101,10 +101,7 @@ fn unix(path: &str) -> Result<Target, Reason> {
     if path.len() > 107 || path.contains('\0') {
         return Err("has a path longer than the 107 bytes that a unix socket may have");
     }
-    Ok(Target {
-        address: Address::Unix(PathBuf::from(path)),
-        login: None,
-    })
+    Ok(Target { address: Address::Unix(PathBuf::from(path)), login: None })
 }
 
 fn url(rest: &str) -> Result<Target, Reason> {
@@ -127,17 +124,12 @@ fn parse_login(text: &str) -> Result<Login, Reason> {
         return Err("has an empty password");
     }
     let user = percent_decoded(user)?;
-    Ok(Login {
-        user: (!user.is_empty()).then_some(user),
-        password: Secret::new(percent_decoded(password)?),
-    })
+    Ok(Login { user: (!user.is_empty()).then_some(user), password: Secret::new(percent_decoded(password)?) })
 }
 
 fn plain(text: &str, login: Option<Login>) -> Result<Target, Reason> {
     let (host, port) = text.rsplit_once(':').ok_or("has no port")?;
-    let port = port
-        .parse::<u16>()
-        .map_err(|_| "has a port that is not 0 to 65535")?;
+    let port = port.parse::<u16>().map_err(|_| "has a port that is not 0 to 65535")?;
     let host = match host.strip_prefix('[') {
         Some(inner) => inner.strip_suffix(']').ok_or("has a [ without its ]")?,
         None if host.contains(':') => return Err("is an IPv6 address without its [ ]"),
@@ -146,13 +138,7 @@ fn plain(text: &str, login: Option<Login>) -> Result<Target, Reason> {
     if host.is_empty() || host.contains(|c: char| c.is_whitespace() || "/@[],".contains(c)) {
         return Err("has no usable host");
     }
-    Ok(Target {
-        address: Address::Tcp {
-            host: host.to_owned(),
-            port,
-        },
-        login,
-    })
+    Ok(Target { address: Address::Tcp { host: host.to_owned(), port }, login })
 }
 
 fn percent_decoded(text: &str) -> Result<String, Reason> {
@@ -178,32 +164,14 @@ mod tests {
 
     #[test]
     fn addresses_read_as_they_are_written() {
-        for text in [
-            "localhost:6379",
-            "[::1]:1",
-            "unix:/run/redis.sock",
-            "10.0.0.1:0",
-        ] {
+        for text in ["localhost:6379", "[::1]:1", "unix:/run/redis.sock", "10.0.0.1:0"] {
             assert_eq!(Target::parse(text).unwrap().address.to_string(), text);
         }
         let url = Target::parse("redis://shop:p%40ss@[::1]:7000/").unwrap();
         let login = url.login.unwrap();
-        assert_eq!(
-            (url.address.to_string().as_str(), login.user.as_deref()),
-            ("[::1]:7000", Some("shop"))
-        );
-        assert_eq!(
-            (login.password.expose(), format!("{:?}", login.password)),
-            ("p@ss", "***".into())
-        );
-        assert_eq!(
-            Target::parse("redis://:pw@h:1")
-                .unwrap()
-                .login
-                .unwrap()
-                .user,
-            None
-        );
+        assert_eq!((url.address.to_string().as_str(), login.user.as_deref()), ("[::1]:7000", Some("shop")));
+        assert_eq!((login.password.expose(), format!("{:?}", login.password)), ("p@ss", "***".into()));
+        assert_eq!(Target::parse("redis://:pw@h:1").unwrap().login.unwrap().user, None);
     }
 
     #[test]
@@ -227,13 +195,9 @@ mod tests {
 
     #[test]
     fn loopback_is_told_from_the_rest() {
-        for (host, local) in [
-            ("127.9.9.9", true),
-            ("::1", true),
-            ("LocalHost", true),
-            ("0.0.0.0", false),
-            ("db", false),
-        ] {
+        for (host, local) in
+            [("127.9.9.9", true), ("::1", true), ("LocalHost", true), ("0.0.0.0", false), ("db", false)]
+        {
             assert_eq!(is_loopback(host), local, "{host}");
         }
     }

@@ -144,11 +144,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits {
-            clients: CLIENTS_MAX,
-            client: ClientLimits::default(),
-            lane_bytes: LANE_BYTES,
-        }
+        Limits { clients: CLIENTS_MAX, client: ClientLimits::default(), lane_bytes: LANE_BYTES }
     }
 }
 

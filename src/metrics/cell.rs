@@ -143,10 +143,7 @@ pub struct Histogram<const N: usize> {
 
 impl<const N: usize> Default for Histogram<N> {
     fn default() -> Histogram<N> {
-        Histogram {
-            buckets: std::array::from_fn(|_| Counter::default()),
-            sum: Counter::default(),
-        }
+        Histogram { buckets: std::array::from_fn(|_| Counter::default()), sum: Counter::default() }
     }
 }
 

@@ -74,10 +74,7 @@ impl Metrics {
         commands: Vec<&'static str>,
     ) -> Arc<Metrics> {
         let shards = shard_gauges.len();
-        assert!(
-            workers.iter().all(|w| w.shards.len() == shards),
-            "workers count other shards"
-        );
+        assert!(workers.iter().all(|w| w.shards.len() == shards), "workers count other shards");
         Arc::new(Metrics {
             workers,
             shard_gauges,
@@ -102,9 +99,7 @@ impl Metrics {
             client_commands: self.sum(|w| w.pipeline_depth().sum()),
             client_trips: self.sum(|w| w.pipeline_depth().count()),
             client_trips_saved: self.sum(WorkerMetrics::client_trips_saved),
-            shards: (0..self.shard_labels.len())
-                .map(|i| self.shard_totals(i, now))
-                .collect(),
+            shards: (0..self.shard_labels.len()).map(|i| self.shard_totals(i, now)).collect(),
         }
     }
 
@@ -127,18 +122,12 @@ impl Metrics {
     /// Remembers the shards' load for `imbalance`; to be called every few seconds.
     pub fn sample(&self, now: Instant) {
         let mut samples = self.samples.lock().unwrap_or_else(PoisonError::into_inner);
-        if samples
-            .back()
-            .is_some_and(|(at, _)| now.duration_since(*at) < SAMPLE_EVERY)
-        {
+        if samples.back().is_some_and(|(at, _)| now.duration_since(*at) < SAMPLE_EVERY) {
             return;
         }
         samples.push_back((now, self.shard_commands()));
         // The second one is old enough to stand for the window: the first has served.
-        while samples
-            .get(1)
-            .is_some_and(|(at, _)| now.duration_since(*at) >= IMBALANCE_WINDOW)
-        {
+        while samples.get(1).is_some_and(|(at, _)| now.duration_since(*at) >= IMBALANCE_WINDOW) {
             samples.pop_front();
         }
     }
@@ -149,28 +138,19 @@ impl Metrics {
         let samples = self.samples.lock().unwrap_or_else(PoisonError::into_inner);
         let (_, before) = samples.front()?;
         let after = self.shard_commands();
-        let done = || {
-            after
-                .iter()
-                .zip(before)
-                .map(|(after, before)| after.saturating_sub(*before))
-        };
+        let done = || after.iter().zip(before).map(|(after, before)| after.saturating_sub(*before));
         let (most, total) = (done().max()?, done().sum::<u64>());
         (total > 0).then(|| most as f64 * before.len() as f64 / total as f64)
     }
 
     fn shard_commands(&self) -> Vec<u64> {
         let shards = 0..self.shard_labels.len();
-        shards
-            .map(|i| self.shard(i).map(|s| s.batch_commands().sum()).sum())
-            .collect()
+        shards.map(|i| self.shard(i).map(|s| s.batch_commands().sum()).sum()).collect()
     }
 
     /// Down if one worker finds it so; `None` if none has tried.
     pub fn shard_up(&self, shard: usize) -> Option<bool> {
-        self.shard(shard)
-            .filter_map(ShardMetrics::up)
-            .reduce(|all, up| all && up)
+        self.shard(shard).filter_map(ShardMetrics::up).reduce(|all, up| all && up)
     }
 
     pub(super) fn oldest_in_flight_nanos(&self, shard: usize, now: Instant) -> u64 {
@@ -217,22 +197,10 @@ struct Scrape {
 impl Scrape {
     fn new(metrics: Arc<Metrics>) -> prometheus::Result<Scrape> {
         let descs = FAMILIES.iter().map(|family| {
-            let labels = family
-                .labels
-                .iter()
-                .map(|&label| label.to_owned())
-                .collect();
-            Desc::new(
-                family.name.to_owned(),
-                family.help.to_owned(),
-                labels,
-                HashMap::new(),
-            )
+            let labels = family.labels.iter().map(|&label| label.to_owned()).collect();
+            Desc::new(family.name.to_owned(), family.help.to_owned(), labels, HashMap::new())
         });
-        Ok(Scrape {
-            metrics,
-            descs: descs.collect::<Result<_, _>>()?,
-        })
+        Ok(Scrape { metrics, descs: descs.collect::<Result<_, _>>()? })
     }
 }
 
@@ -264,10 +232,7 @@ mod tests {
     fn two_workers() -> (Arc<Metrics>, Vec<Arc<WorkerMetrics>>) {
         let workers: Vec<_> = (0..2).map(|_| Arc::new(WorkerMetrics::new(2, 2))).collect();
         let gauges: Arc<[ShardGauge]> = (0..2).map(|_| ShardGauge::default()).collect();
-        (
-            Metrics::new(workers.clone(), gauges, vec!["get", "set"]),
-            workers,
-        )
+        (Metrics::new(workers.clone(), gauges, vec!["get", "set"]), workers)
     }
 
     #[test]
@@ -294,18 +259,9 @@ mod tests {
         ] {
             assert!(text.lines().any(|l| l == line), "{line} is not in:\n{text}");
         }
-        assert!(
-            !text.contains("command=\"get\""),
-            "a command never seen has no row"
-        );
-        assert!(
-            !text.contains("onetrip_shard_keys{shard=\"0\"}"),
-            "an unknown reading has no row"
-        );
-        assert!(
-            !text.contains("onetrip_shard_up"),
-            "nobody has tried a shard"
-        );
+        assert!(!text.contains("command=\"get\""), "a command never seen has no row");
+        assert!(!text.contains("onetrip_shard_keys{shard=\"0\"}"), "an unknown reading has no row");
+        assert!(!text.contains("onetrip_shard_up"), "nobody has tried a shard");
     }
 
     #[test]

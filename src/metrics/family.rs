@@ -30,13 +30,7 @@ const fn row(
     fill: fn(&Metrics, &mut Rows),
     help: &'static str,
 ) -> Family {
-    Family {
-        name,
-        kind,
-        labels,
-        help,
-        fill,
-    }
+    Family { name, kind, labels, help, fill }
 }
 
 #[rustfmt::skip]
@@ -108,13 +102,7 @@ pub const FAMILIES: &[Family] = &[
 
 fn build_info(_: &Metrics, rows: &mut Rows) {
     let revision = option_env!("ONETRIP_REVISION").unwrap_or("unknown");
-    rows.gauge(
-        &[
-            ("version", env!("CARGO_PKG_VERSION")),
-            ("revision", revision),
-        ],
-        1.0,
-    );
+    rows.gauge(&[("version", env!("CARGO_PKG_VERSION")), ("revision", revision)], 1.0);
 }
 
 fn connections(m: &Metrics, rows: &mut Rows) {
@@ -142,10 +130,7 @@ fn rejected(m: &Metrics, rows: &mut Rows) {
 
 fn closed(m: &Metrics, rows: &mut Rows) {
     for &reason in Closed::ALL {
-        rows.counter(
-            &[("reason", reason.label())],
-            m.sum(|w| w.closed[reason].get()),
-        );
+        rows.counter(&[("reason", reason.label())], m.sum(|w| w.closed[reason].get()));
     }
 }
 
@@ -222,10 +207,7 @@ fn in_flight(m: &Metrics, rows: &mut Rows) {
 fn oldest_in_flight(m: &Metrics, rows: &mut Rows) {
     let now = Instant::now();
     for (i, shard) in m.shard_labels().iter().enumerate() {
-        rows.gauge(
-            &[("shard", shard)],
-            m.oldest_in_flight_nanos(i, now) as f64 / 1e9,
-        );
+        rows.gauge(&[("shard", shard)], m.oldest_in_flight_nanos(i, now) as f64 / 1e9);
     }
 }
 
@@ -262,28 +244,19 @@ fn imbalance(m: &Metrics, rows: &mut Rows) {
 
 fn protocol_errors(m: &Metrics, rows: &mut Rows) {
     for &side in Side::ALL {
-        rows.counter(
-            &[("side", side.label())],
-            m.sum(|w| w.protocol_errors[side].get()),
-        );
+        rows.counter(&[("side", side.label())], m.sum(|w| w.protocol_errors[side].get()));
     }
 }
 
 fn buffer_bytes(m: &Metrics, rows: &mut Rows) {
     for &kind in Buffer::ALL {
-        rows.gauge(
-            &[("kind", kind.label())],
-            m.sum(|w| w.buffer_bytes[kind].get()) as f64,
-        );
+        rows.gauge(&[("kind", kind.label())], m.sum(|w| w.buffer_bytes[kind].get()) as f64);
     }
 }
 
 fn backpressure(m: &Metrics, rows: &mut Rows) {
     for &kind in Backpressure::ALL {
-        rows.counter(
-            &[("kind", kind.label())],
-            m.sum(|w| w.backpressure[kind].get()),
-        );
+        rows.counter(&[("kind", kind.label())], m.sum(|w| w.backpressure[kind].get()));
     }
 }
 
@@ -304,9 +277,7 @@ fn readings(m: &Metrics, rows: &mut Rows, value: fn(&ShardGauge) -> Option<f64>)
 }
 
 /// Counts and sum of several histograms of one kind.
-fn merged<'a, const N: usize>(
-    histograms: impl Iterator<Item = &'a Histogram<N>>,
-) -> ([u64; N], u64) {
+fn merged<'a, const N: usize>(histograms: impl Iterator<Item = &'a Histogram<N>>) -> ([u64; N], u64) {
     let mut counts = [0; N];
     let mut sum = 0;
     for histogram in histograms {

@@ -55,21 +55,13 @@ impl Rows {
     }
 
     fn row(&mut self, labels: Labels<'_>) -> &mut proto::Metric {
-        let pairs = labels
-            .iter()
-            .map(|&(name, value)| pair(name, value))
-            .collect();
+        let pairs = labels.iter().map(|&(name, value)| pair(name, value)).collect();
         self.0.push(proto::Metric::from_label(pairs));
         let last = self.0.len() - 1;
         &mut self.0[last]
     }
 
-    pub fn into_family(
-        self,
-        name: &str,
-        help: &str,
-        kind: proto::MetricType,
-    ) -> proto::MetricFamily {
+    pub fn into_family(self, name: &str, help: &str, kind: proto::MetricType) -> proto::MetricFamily {
         let mut family = proto::MetricFamily::default();
         family.set_name(name.to_owned());
         family.set_help(help.to_owned());

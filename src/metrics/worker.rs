@@ -173,8 +173,7 @@ impl WorkerMetrics {
     #[inline]
     pub fn client_trip(&self, commands: u64) {
         debug_assert!(commands > 0, "a trip carries at least one command");
-        self.pipeline_depth
-            .observe_bucket(size_bucket(commands), commands, 1);
+        self.pipeline_depth.observe_bucket(size_bucket(commands), commands, 1);
         self.client_saved.add(commands - 1);
     }
 
@@ -216,8 +215,7 @@ impl ShardMetrics {
     #[inline]
     pub fn trip(&self, commands: u64, bytes: u64) {
         debug_assert!(commands > 0, "a trip carries at least one command");
-        self.batch_commands
-            .observe_bucket(size_bucket(commands), commands, 1);
+        self.batch_commands.observe_bucket(size_bucket(commands), commands, 1);
         self.saved.add(commands - 1);
         self.bytes_sent.add(bytes);
     }
@@ -278,11 +276,7 @@ mod tests {
     fn labels_of_an_enum_are_distinct_and_in_order() {
         for (i, &reason) in Closed::ALL.iter().enumerate() {
             assert_eq!(usize::from(reason), i);
-            assert!(
-                Closed::ALL[..i]
-                    .iter()
-                    .all(|other| other.label() != reason.label())
-            );
+            assert!(Closed::ALL[..i].iter().all(|other| other.label() != reason.label()));
         }
     }
 }

@@ -229,7 +229,12 @@ impl Decoder {
         Ok(Some(len as usize))
     }
 
-    #[cold]
+    /// Forgets the request at hand: the next call starts at the front of its bytes.
+    pub fn restart(&mut self) {
+        self.begin();
+    }
+
+    #[inline]
     fn begin(&mut self) {
         self.spans.clear();
         self.rewritten.clear();
