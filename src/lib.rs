@@ -6,6 +6,7 @@
 
 pub mod address;
 pub mod command;
+pub mod config;
 pub mod limits;
 pub mod metrics;
 pub mod resp;
