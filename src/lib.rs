@@ -11,4 +11,5 @@ pub mod config;
 pub mod limits;
 pub mod metrics;
 pub mod resp;
+pub mod session;
 pub mod slot;

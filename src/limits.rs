@@ -17,6 +17,23 @@ pub const UNAUTHENTICATED_BULK_BYTES: i64 = 16_384;
 const _: () = assert!(REQUEST_BYTES_MAX < u32::MAX as usize);
 const _: () = assert!(REQUEST_BYTES_MAX > BULK_BYTES_MAX as usize);
 
+/// Longest bulk string that a shard may send: twice what it accepts, since scripts can build longer ones.
+pub const REPLY_BULK_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+/// Most elements of one reply: 2^31, as many as a server's own counters allow.
+pub const REPLY_ELEMENTS_MAX: u64 = 1 << 31;
+
+/// Replies up to this size are held until they are complete, so that a lost shard never leaves a client half a
+/// frame; longer ones are streamed to the client at the head of its window.
+pub const STREAM_BYTES: usize = 1024 * 1024;
+/// What a client's first replies are taken to be like, until it has drawn some: with the output bound of 16 MiB
+/// it may have 1,024 commands in flight.
+pub const REPLY_BYTES_ASSUMED: u32 = 16 * 1024;
+/// One read of a socket. A worker reads into one buffer of this size, so that idle connections hold none.
+pub const READ_BYTES: usize = 64 * 1024;
+/// A request from this size on is shared with its lane instead of copied.
+pub const SHARED_REQUEST_BYTES: usize = 32 * 1024;
+const _: () = assert!(SHARED_REQUEST_BYTES < READ_BYTES);
+
 /// How long a command waits for a shard that can't be reached, reconnects included: shorter than what the common
 /// clients wait for a reply (2 s and up), so that they are told and don't hang up.
 pub const CONNECT_MS: u64 = 1_000;
@@ -130,3 +147,6 @@ impl Default for Limits {
         Limits { clients: CLIENTS_MAX, client: ClientLimits::default(), lane_bytes: LANE_BYTES }
     }
 }
+
+/// A lane keeps its write buffer between turns up to this size.
+pub const LANE_BUFFER_KEPT: usize = 1024 * 1024;
