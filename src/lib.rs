@@ -6,6 +6,8 @@
 
 pub mod address;
 pub mod admin;
+pub mod banner;
+pub mod cli;
 pub mod command;
 pub mod config;
 pub mod limits;
@@ -13,3 +15,4 @@ pub mod metrics;
 pub mod resp;
 pub mod session;
 pub mod slot;
+pub mod topology;
