@@ -4,10 +4,22 @@
 //! `command` says what each is, `session` what this client may send, `plan` where it goes, `lane` takes it to a
 //! shard and brings the reply, `reassembly` hands replies on in the order asked. ARCHITECTURE.md has the whole picture.
 
-pub mod client;
+pub mod address;
+pub mod admin;
+pub mod banner;
+pub mod cli;
+pub mod client {
+    pub mod directory;
+    pub mod local;
+}
 pub mod command;
+pub mod config;
 pub mod limits;
-pub mod reassembly;
+pub mod metrics;
+pub mod reassembly {
+    pub mod merge;
+}
 pub mod resp;
 pub mod session;
 pub mod slot;
+pub mod topology;

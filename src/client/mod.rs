@@ -1,4 +1,0 @@
-//! The client side: accepting, reading, answering.
-
-pub mod directory;
-pub mod local;
