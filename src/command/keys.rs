@@ -28,16 +28,11 @@ pub fn find(spec: &Spec, args: Args<'_>, out: &mut Vec<u32>) -> Result<(), Unfin
         Finder::Specs => by_specs(spec, args, out),
         Finder::Sort => {
             out.push(1);
-            out.extend(last_store(args, &[(b"limit", 2), (b"get", 1), (b"by", 1)], 2, &[b"store"]));
+            out.extend(sort_store(args));
             Ok(())
         }
         Finder::SortRo => {
             out.push(1);
-            Ok(())
-        }
-        Finder::GeoRadius => {
-            out.push(1);
-            out.extend(last_store(args, &[], 5, &[b"store", b"storedist"]));
             Ok(())
         }
         Finder::Migrate => migrate(args, out),
@@ -113,22 +108,27 @@ fn width(word: &[u8], options: &[(&[u8], usize)]) -> usize {
 }
 
 fn by_specs(spec: &Spec, args: Args<'_>, out: &mut Vec<u32>) -> Result<(), Unfindable> {
-    for key_spec in spec.keys {
-        if add(key_spec, args, out).is_none() {
-            out.clear();
-            return if spec.flags.has(flag::NO_MANDATORY_KEYS) && counts_none(key_spec, args) {
-                Ok(())
-            } else {
-                Err(Unfindable)
-            };
-        }
+    let sound = spec.keys.iter().all(|k| add(k, args, out).is_some());
+    if !sound {
+        out.clear();
+    }
+    let none_due = spec.flags.has(flag::NO_MANDATORY_KEYS) && spec.keys.iter().all(|k| counts_none(k, args));
+    if out.is_empty() && !none_due && !spec.keys.is_empty() {
+        return Err(Unfindable);
     }
     Ok(())
 }
 
+/// Adds the keys of one spec; `None` where the request breaks it. An optional keyword that is not there adds none.
 fn add(spec: &KeySpec, args: Args<'_>, out: &mut Vec<u32>) -> Option<()> {
     let argc = args.len() as i64;
-    let begin = begin(spec, args)?;
+    let begin = match spec.begin {
+        Begin::Unknown => return None,
+        _ => match begin(spec, args) {
+            Some(begin) => begin,
+            None => return Some(()),
+        },
+    };
     let (first, last, step) = match spec.find {
         Find::Range { last, step, limit } => {
             let last = i64::from(last);
@@ -144,15 +144,16 @@ fn add(spec: &KeySpec, args: Args<'_>, out: &mut Vec<u32>) -> Option<()> {
         Find::KeyNum { at, first, step } => {
             let count = count(args, begin + i64::from(at))?;
             let first = begin + i64::from(first);
-            let last = count.checked_sub(1)?.checked_mul(i64::from(step))?.checked_add(first)?;
-            (first, last, step)
+            let behind = count.checked_sub(1)?.checked_mul(i64::from(step))?;
+            (first, behind.checked_add(first)?, step)
         }
         Find::Unknown => return None,
     };
-    if last >= argc || last < first || first >= argc {
+    if last >= argc || last < first {
         return None;
     }
-    out.extend((first..=last).step_by(step.unsigned_abs() as usize).map(|i| i as u32));
+    let step = step.unsigned_abs() as usize;
+    out.extend((first..=last).step_by(step).map(|i| i as u32));
     Some(())
 }
 
@@ -190,19 +191,17 @@ fn counts_none(spec: &KeySpec, args: Args<'_>) -> bool {
     }
 }
 
-/// What follows the last of `stores` among the options from `from` on; an option that `skipped` names is stepped
-/// over with its arguments.
-fn last_store(args: Args<'_>, skipped: &[(&[u8], usize)], from: usize, stores: &[&[u8]]) -> Option<u32> {
+/// The argument behind the last STORE of a SORT.
+fn sort_store(args: Args<'_>) -> Option<u32> {
     let mut found = None;
-    let mut i = from;
+    let mut i = 2;
     while i < args.len() {
         let word = args.at(i);
-        let steps = width(word, skipped);
-        if steps == 0 && i + 1 < args.len() && stores.iter().any(|s| word.eq_ignore_ascii_case(s)) {
+        if i + 1 < args.len() && word.eq_ignore_ascii_case(b"store") {
             found = Some(i as u32 + 1);
             i += 1;
         }
-        i += 1 + steps;
+        i += 1 + width(word, &[(b"limit", 2), (b"get", 1), (b"by", 1)]);
     }
     found
 }

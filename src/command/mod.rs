@@ -128,8 +128,6 @@ pub enum Finder {
     Sort,
     /// The key alone: SORT_RO has no STORE.
     SortRo,
-    /// The key, and what follows the last STORE or STOREDIST.
-    GeoRadius,
     /// One key, or an empty one and the keys after KEYS.
     Migrate,
 }
@@ -191,7 +189,6 @@ pub enum ReplyPolicy {
     LogicalAnd,
     AllSucceeded,
     OneSucceeded,
-    Concat,
     Special,
 }
 
