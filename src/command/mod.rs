@@ -2,11 +2,13 @@
 //!
 //! Commands are rows: nothing else in the program matches on a command's name. A row carries what the server's own
 //! COMMAND says (arity, flags, key specs, request and response policy) and what onetrip does with it (`handling`). `table` is the rows, data only; `lookup` goes from a name to its row without allocation; `keys` goes
-//! from a row and a request to the request's keys, `options` to what only its options tell; `errors` writes the texts for requests that fit no row.
+//! from a row and a request to the request's keys, `options` to what only its options tell; `acl` names the
+//! server's categories of commands; `errors` writes the texts for requests that fit no row.
 //!
 //! On the path of a request: `lookup::find`, `Spec::arity_ok`, `Spec::handling`, and for a single-key command only
 //! `Spec::lone_key`, everything else by `keys::find`.
 
+pub mod acl;
 pub mod errors;
 pub mod flag;
 pub mod handling;
@@ -53,6 +55,8 @@ pub struct Spec {
     pub handling: Handling,
     /// The rule for requests whose keys the specs do not tell (SORT's STORE).
     pub finder: Finder,
+    /// ACL categories in place of those that [`acl::categories`] derives.
+    pub acl: Option<&'static str>,
 }
 
 impl Spec {

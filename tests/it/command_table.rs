@@ -6,7 +6,9 @@
 //! entry that no longer holds is a failure too. All differences are told at once.
 
 use onetrip::command::lookup::{self, Found};
-use onetrip::command::{Begin, Find, KeySpec, ReplyPolicy, RequestPolicy, Spec, errors, flag, keys, table};
+use onetrip::command::{
+    Begin, Find, KeySpec, ReplyPolicy, RequestPolicy, Spec, acl, errors, flag, keys, table,
+};
 use onetrip::resp::request::{Args, Span};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -49,6 +51,12 @@ const KNOWN: &[(&[&str], &str, &str, &str)] = &[
         "arity",
         "vadd vcard vdim vemb vgetattr vinfo vismember vlinks vrandmember vrem vsetattr vsim",
         "8.2 leaves the arity of vector sets to the commands",
+    ),
+    (
+        &["redis 8.2"],
+        "categories",
+        "vadd vcard vdim vemb vgetattr vinfo vismember vlinks vrandmember vrem vsetattr vsim",
+        "8.2 gives vector sets no categories",
     ),
 ];
 
@@ -227,6 +235,9 @@ fn compare(theirs: &Reply, version: &str, told: &mut Vec<(&'static str, String, 
     let (first, last, step) = ours.legacy_range();
     let legacy = fields[3..6].iter().map(|f| f.number().to_string());
     hold("range", format!("{first} {last} {step}"), legacy.collect::<Vec<_>>().join(" "));
+    let categories = acl::categories(ours).into_iter().map(|c| format!("@{c}"));
+    let categories = categories.collect::<Vec<_>>().join(" ");
+    hold("categories", categories, fields[6].texts().join(" "));
     let (policies, other): (Vec<_>, Vec<_>) =
         fields[7].texts().into_iter().partition(|t| t.contains("_policy:"));
     hold("policy", sorted(tips(ours)), sorted(policies));
