@@ -2,14 +2,15 @@
 //!
 //! Data only, in the server's groups, sorted, a container's subcommands right behind it. A row reads: name, arity,
 //! flags, key specs, what onetrip does with it; then, where the server says more or onetrip does something that does
-//! not follow from the row, request and reply policy, place in MULTI, ACL categories, key finder. Flags and specs are those of the
-//! newest server that has the command; a test holds them against COMMAND of a real one.
+//! not follow from the row, request and reply policy, place in MULTI, ACL categories, key finder. Flags and specs are
+//! those of the newest server that has the command; a test holds them against COMMAND of a real one. Rows of Redis
+//! 8.4 and later and of Valkey 9 are from those servers' published command descriptions.
 //!
 //! A row for a command that a shard does not know is harmless: the shard says so. Module commands are rows so that
 //! they are routed; a server that has no module says "unknown command" as it would alone. They check their arities
 //! themselves: a row asks only for what its keys need. Their keys are told more fully here than by the modules.
 //!
-//! Must never hold a condition: what depends on a request's arguments is in `keys`.
+//! Must never hold a condition: what depends on a request's arguments is in `keys` and `options`.
 
 use super::Handling::*;
 use super::flag::*;

@@ -38,6 +38,7 @@ const KNOWN: &[(&[&str], &str, &str, &str)] = &[
          latency|reset msetnx randomkey scan",
         "7.2 and later corrected the policies",
     ),
+    (&["redis 7.0"], "categories", "wait", "7.2: WAIT is flagged as blocking"),
     (&["redis 7.0"], "keys", "sinterstore", "7.2: it overwrites its destination"),
     (
         &["valkey 8"],
