@@ -461,6 +461,8 @@ const VECTOR_SET: &[Spec] = &[
     row("vsim", -4, READONLY | MODULE, &[at(1, RW | ACCESS | UPDATE)], Forward),
 ];
 
+// MOVE, and COPY with DB, write the key's own shard in another database: right only where that database is sharded as
+// this one is.
 #[rustfmt::skip]
 const GENERIC: &[Spec] = &[
     row("bless", -2, CONTAINER, NONE, Container),
