@@ -9,15 +9,15 @@ use crate::admin::{self, Health, State};
 use crate::client::accept::{self, Entrance, Reception};
 use crate::client::conversation;
 use crate::client::directory::Directory;
-use crate::client::local::Settings;
-use crate::client::world::Facts;
+use crate::client::local::{Settings, Version};
 use crate::command::table::ROWS;
 use crate::config::{Config, Kind};
 use crate::limits::SHARDS_PER_WORKER;
 use crate::metrics::{Metrics, ShardGauge, WorkerMetrics};
+use crate::reassembly::merge::info::Own;
 use crate::slot::ShardId;
 use crate::topology::SlotMap;
-use crate::worker::{Life, Setup, Worker};
+use crate::worker::{Known, Life, Setup, Worker};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -54,11 +54,13 @@ async fn serve(config: Config) -> io::Result<()> {
     let mut entrances = Vec::new();
     for address in &config.proxy.listen {
         let bound = accept::bind(address).await;
-        entrances.push(bound.map_err(|e| io::Error::new(e.kind(), format!("cannot listen on {address}: {e}")))?);
+        entrances
+            .push(bound.map_err(|e| io::Error::new(e.kind(), format!("cannot listen on {address}: {e}")))?);
     }
     if let Some(address) = &config.admin {
         let listener = admin::bind(address);
-        let listener = listener.map_err(|e| io::Error::new(e.kind(), format!("cannot listen on {address}: {e}")))?;
+        let listener =
+            listener.map_err(|e| io::Error::new(e.kind(), format!("cannot listen on {address}: {e}")))?;
         let facts = admin::Facts {
             metrics: Arc::clone(&metrics),
             health: Arc::clone(&health),
@@ -72,8 +74,13 @@ async fn serve(config: Config) -> io::Result<()> {
         return Err(io::Error::other("embedded shards are not wired yet"));
     };
     let targets: Arc<[Target]> = targets.clone().into();
-    let facts =
-        Facts { password: config.proxy.password.clone(), settings: Arc::new(Settings::default()), version: Arc::default() };
+    let known = Known {
+        password: config.proxy.password.clone(),
+        settings: Arc::new(Settings::default()),
+        version: Version::from("7.4.0"),
+        own: Own::default(),
+        started_ms: 0,
+    };
     let directory = Arc::new(Directory::default());
     let mut workers = Vec::new();
     for (index, counters) in counters.iter().enumerate() {
@@ -83,7 +90,7 @@ async fn serve(config: Config) -> io::Result<()> {
             shards: Arc::clone(&targets),
             timeouts: config.timeouts,
             limits: config.limits,
-            facts: facts.clone(),
+            known: known.clone(),
             directory: Arc::clone(&directory),
             metrics: Arc::clone(counters),
             life: watch.clone(),
@@ -97,7 +104,8 @@ async fn serve(config: Config) -> io::Result<()> {
         draining: Arc::new(AtomicBool::new(false)),
         rejected: Box::new(|_, _| {}),
     });
-    let accepting: Vec<_> = entrances.into_iter().map(|entrance| spawn_accept(entrance, &reception)).collect();
+    let accepting: Vec<_> =
+        entrances.into_iter().map(|entrance| spawn_accept(entrance, &reception)).collect();
     let mut signals = [signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?];
     wait_for(&mut signals).await;
     health.advance(State::Draining);

@@ -69,8 +69,12 @@ impl Failure {
     pub fn text(self, shard: ShardId, address: &str) -> String {
         match self {
             Failure::Unreachable => format!("TRYAGAIN onetrip: shard {shard} is unreachable, not executed"),
-            Failure::Lost => format!("ERR onetrip: outcome unknown (shard {shard} at {address}: connection lost)"),
-            Failure::TimedOut => format!("ERR onetrip: outcome unknown (shard {shard} at {address}: timed out)"),
+            Failure::Lost => {
+                format!("ERR onetrip: outcome unknown (shard {shard} at {address}: connection lost)")
+            }
+            Failure::TimedOut => {
+                format!("ERR onetrip: outcome unknown (shard {shard} at {address}: timed out)")
+            }
         }
     }
 }

@@ -4,18 +4,21 @@
 //! worker meets the rest of the process in three places only: clients come through its door, the control thread
 //! tells it to end, and its counters are read by whoever scrapes.
 
+use crate::address::Secret;
 use crate::address::Target;
 use crate::client::accept::{Arrival, Door, Stream};
 use crate::client::connection::Connection;
 use crate::client::conversation::Conversation;
 use crate::client::directory::Directory;
-use crate::client::world::{Facts, World};
+use crate::client::local::{Facts, Settings, Version};
+use crate::client::world::World;
 use crate::clock;
+use crate::lane::LaneLimits;
 use crate::lane::remote::Remote;
 use crate::lane::set::LaneSet;
-use crate::lane::LaneLimits;
 use crate::limits::{Limits, Timeouts};
 use crate::metrics::{Closed, WorkerMetrics};
+use crate::reassembly::merge::info::Own;
 use crate::session::Session;
 use crate::socket::Socket;
 use crate::topology::SlotMap;
@@ -49,10 +52,22 @@ pub struct Setup {
     pub shards: Arc<[Target]>,
     pub timeouts: Timeouts,
     pub limits: Limits,
-    pub facts: Facts,
+    pub known: Known,
     pub directory: Arc<Directory>,
     pub metrics: Arc<WorkerMetrics>,
     pub life: watch::Receiver<Life>,
+}
+
+/// What the answers that are given here are made of; the same for all workers.
+#[derive(Clone)]
+pub struct Known {
+    /// What clients must give before anything else.
+    pub password: Option<Secret>,
+    pub settings: Arc<Settings>,
+    pub version: Version,
+    pub own: Own,
+    /// Unix milliseconds.
+    pub started_ms: u64,
 }
 
 /// A running worker.
@@ -66,8 +81,6 @@ impl Worker {
         let (sender, arrivals) = mpsc::channel(ARRIVALS);
         let door = Door { arrivals: sender, clients: Arc::new(AtomicUsize::new(0)) };
         let clients = Arc::clone(&door.clients);
-        let runtime = Builder::new_current_thread().enable_all().on_thread_unpark(clock::begin_turn).build();
-        drop(runtime?);
         let thread = std::thread::Builder::new().name(format!("worker-{}", setup.index));
         let thread = thread.spawn(move || run(setup, arrivals, clients))?;
         Ok(Worker { door, thread })
@@ -116,14 +129,22 @@ async fn serve(setup: Setup, mut arrivals: mpsc::Receiver<Arrival>, clients: Arc
 }
 
 fn world(setup: &Setup) -> World {
-    let addresses: Vec<Rc<str>> = setup.shards.iter().map(|target| target.address.to_string().into()).collect();
+    let addresses: Vec<Rc<str>> =
+        setup.shards.iter().map(|target| target.address.to_string().into()).collect();
     let limits = LaneLimits::new(&setup.timeouts, setup.limits.lane_bytes);
     World {
         tools: Rc::new(Tools::new(Arc::clone(&setup.metrics))),
         lanes: LaneSet::new(&addresses, &limits),
         map: Arc::clone(&setup.map),
-        facts: setup.facts.clone(),
-        directory: Arc::clone(&setup.directory),
+        facts: Facts {
+            version: setup.known.version.clone(),
+            now_us: Cell::new(0),
+            password: setup.known.password.as_ref().map(|secret| secret.expose().as_bytes().into()),
+            directory: Arc::clone(&setup.directory),
+            settings: Arc::clone(&setup.known.settings),
+        },
+        own: setup.known.own.clone(),
+        started_ms: setup.known.started_ms,
         limits: setup.limits.client,
         decoder: RefCell::default(),
         positions: RefCell::default(),

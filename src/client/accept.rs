@@ -94,7 +94,10 @@ pub async fn bind(address: &Address) -> io::Result<Entrance> {
         Address::Unix(path) => {
             if path.exists() {
                 if std::os::unix::net::UnixStream::connect(path).is_ok() {
-                    return Err(io::Error::new(io::ErrorKind::AddrInUse, "another process listens on this socket"));
+                    return Err(io::Error::new(
+                        io::ErrorKind::AddrInUse,
+                        "another process listens on this socket",
+                    ));
                 }
                 std::fs::remove_file(path)?;
             }

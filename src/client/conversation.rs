@@ -10,10 +10,11 @@
 //!                                       Local, errors                ─► answered at once, in its place
 //! ```
 
+use super::fanout;
 use super::local::{self, After};
 use super::world::World;
 use crate::command::lookup::{self, Found};
-use crate::command::{FanOut, Handling, Local, Spec, SpecId, Split, errors, keys, table};
+use crate::command::{FanOut, Handling, Local, Spec, SpecId, Split, errors, keys, options, table};
 use crate::lane::Lane;
 use crate::limits;
 use crate::metrics::{Backpressure, Closed, Family, Side};
@@ -31,6 +32,9 @@ use std::rc::Rc;
 
 /// Row under which requests are counted whose command is not in the table.
 pub const UNKNOWN: SpecId = SpecId(table::ROWS.len() as u16);
+
+/// What is said to commands that come when the time for draining is up.
+const SHUTTING_DOWN: &[u8] = b"TRYAGAIN onetrip: shutting down, not executed";
 
 /// Whether more of the client's bytes are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,7 +181,13 @@ impl Conversation {
     }
 
     /// Takes a request at the front that is too long to be copied: it is shared with its lane.
-    fn long_request(&mut self, bytes: &mut BytesMut, decoder: &mut Decoder, world: &World, turn: &mut Turn<'_>) {
+    fn long_request(
+        &mut self,
+        bytes: &mut BytesMut,
+        decoder: &mut Decoder,
+        world: &World,
+        turn: &mut Turn<'_>,
+    ) {
         let consumed = match decoder.next(bytes, self.session.authenticated()) {
             Ok(Decoded::Request { consumed }) => consumed,
             Ok(_) => return,
@@ -216,9 +226,18 @@ impl Conversation {
     }
 
     #[inline]
-    fn request(&mut self, args: Args<'_>, shared: Option<&Bytes>, world: &World, turn: &mut Turn<'_>) -> Step {
+    fn request(
+        &mut self,
+        args: Args<'_>,
+        shared: Option<&Bytes>,
+        world: &World,
+        turn: &mut Turn<'_>,
+    ) -> Step {
         if !self.window.borrow().has_room() {
             return Step::Stall(Backpressure::Window);
+        }
+        if world.closing.get() {
+            return self.refuse(args, SHUTTING_DOWN, turn);
         }
         let (spec, id) = match lookup::find(args) {
             Found::Command(spec, id) => (spec, id),
@@ -314,6 +333,11 @@ impl Conversation {
             let text = session::missing(crate::command::Missing::Blocking);
             return self.error(id, spec, &args, text.as_bytes(), turn);
         }
+        if world.map.shards() > 1
+            && let Some(text) = options::sort_reads_elsewhere(spec, args)
+        {
+            return self.error(id, spec, &args, text.as_bytes(), turn);
+        }
         let route = plan::route(spec, args, &world.map, &mut world.positions.borrow_mut());
         let shard = match route {
             Route::Shard(shard) => shard,
@@ -350,8 +374,13 @@ impl Conversation {
         world: &World,
         turn: &mut Turn<'_>,
     ) -> Step {
-        match super::fanout::requests(how, args, &world.map) {
-            Ok((merge, requests)) => self.scatter(merge, &requests, command, &args, world, turn),
+        // One shard alone is the whole: what it answers is the answer, but for what INFO says of this process.
+        if world.map.shards() == 1 && how != FanOut::Info {
+            return self.forward(ShardId(0), command, args, None, world, turn);
+        }
+        world.facts.now_us.set(turn.unix_us());
+        match fanout::plan(how, args, world) {
+            Ok(planned) => self.scatter(planned.how, &planned.requests, command, &args, world, turn),
             Err(text) => self.error(command.0, command.1, &args, text.as_bytes(), turn),
         }
     }
@@ -403,8 +432,8 @@ impl Conversation {
             return Step::Stall(Backpressure::Window);
         }
         let mut reply = BytesMut::new();
-        let facts = world.local_facts(turn.unix_us());
-        let after = local::answer(op, args, &mut self.session, &facts, &mut reply);
+        world.facts.now_us.set(turn.unix_us());
+        let after = local::answer(op, args, &mut self.session, &world.facts, &mut reply);
         let mut asked = self.asked(id, spec, &args);
         if reply.is_empty() {
             // CLIENT REPLY OFF and SKIP: a place of its own all the same, so that it is counted in its turn.
@@ -429,8 +458,14 @@ impl Conversation {
             }
             _ => errors::unknown_command(args),
         };
+        self.refuse(args, &text, turn)
+    }
+
+    /// An error to a request whose row is not known.
+    #[cold]
+    fn refuse(&mut self, args: Args<'_>, text: &[u8], turn: &mut Turn<'_>) -> Step {
         let mut reply = Vec::new();
-        write::error_bytes(&mut reply, &text);
+        write::error_bytes(&mut reply, text);
         let silent = self.session.drops_reply();
         let len = args.frame().len() as u32;
         let asked = Asked { spec: UNKNOWN.0, family: Family::Read, len, silent };

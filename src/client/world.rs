@@ -3,24 +3,26 @@
 //! One per worker, never crossing a thread. It is what a conversation is given besides a client's bytes, so a
 //! simulation builds one too and needs no socket for it.
 
-use super::directory::Directory;
-use super::local::{self, Settings};
-use crate::address::Secret;
+use super::local::Facts;
 use crate::lane::set::LaneSet;
 use crate::limits::ClientLimits;
+use crate::reassembly::merge::info::Own;
 use crate::resp::request::Decoder;
 use crate::topology::SlotMap;
 use crate::turn::Tools;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 pub struct World {
     pub tools: Rc<Tools>,
     pub lanes: LaneSet,
     pub map: Arc<SlotMap>,
     pub facts: Facts,
-    pub directory: Arc<Directory>,
+    /// What INFO says of this process, but for what changes.
+    pub own: Own,
+    /// When this process started, Unix milliseconds.
+    pub started_ms: u64,
     pub limits: ClientLimits,
     /// The decoder of clients that have no request cut in the middle.
     pub decoder: RefCell<Decoder>,
@@ -30,29 +32,17 @@ pub struct World {
     pub closing: Cell<bool>,
 }
 
-/// What is the same for all workers and was known when they started.
-#[derive(Clone)]
-pub struct Facts {
-    /// What clients must give before anything else.
-    pub password: Option<Secret>,
-    pub settings: Arc<Settings>,
-    /// The version that clients are told; set once the shards have told theirs.
-    pub version: Arc<OnceLock<String>>,
-}
-
-/// Told until the shards have answered, and over embedded ones: the first version that today's clients trust with
-/// all that they know.
-pub const VERSION: &str = "7.4.0";
-
 impl World {
-    /// What the answers given here are made of.
-    pub fn local_facts(&self, now_us: u64) -> local::Facts<'_> {
-        local::Facts {
-            version: self.facts.version.get().map_or(VERSION, String::as_str),
+    /// What INFO says of this process now.
+    pub fn own_now(&self) -> Own {
+        let now_us = self.facts.now_us.get();
+        Own {
+            version: self.facts.version.get().to_string(),
             now_us,
-            password: self.facts.password.as_ref().map(|secret| secret.expose().as_bytes()),
-            directory: &self.directory,
-            settings: &self.facts.settings,
+            uptime_s: (now_us / 1_000).saturating_sub(self.started_ms) / 1_000,
+            connected_clients: self.facts.directory.len(),
+            connections_received: self.facts.directory.entered(),
+            ..self.own.clone()
         }
     }
 }

@@ -40,8 +40,6 @@ pub struct Ledger {
 
 impl Ledger {
     #[inline]
-
-    #[inline]
     pub fn push(&mut self, to: &Rc<RefCell<Window>>, entry: Entry, now: Nanos) {
         self.entries.push_back(entry);
         if let Some(last) = self.trips.back_mut()

@@ -15,8 +15,8 @@
 //!
 //! What may have been executed is never sent again, except requests flagged readonly, once.
 
-mod ledger;
 pub mod dial;
+mod ledger;
 pub mod remote;
 mod rope;
 pub mod set;
@@ -63,7 +63,10 @@ enum Link {
     /// Nothing was ever asked of it.
     Idle,
     /// No connection. `failed`: an attempt to connect has failed since.
-    Down { since: Nanos, failed: bool },
+    Down {
+        since: Nanos,
+        failed: bool,
+    },
     Up,
 }
 
@@ -370,13 +373,15 @@ impl Lane {
 
     fn next_tick(&self) -> Option<Nanos> {
         let probe = self.stalled.then(|| self.last_byte + self.limits.dead);
-        let wait = if self.link == Link::Up && !self.stalled { self.limits.request } else { self.limits.connect };
+        let wait =
+            if self.link == Link::Up && !self.stalled { self.limits.request } else { self.limits.connect };
         self.oldest_live().map(|at| at + wait).into_iter().chain(probe).min()
     }
 
     /// Fails the trips whose time is up; their replies, should they come, will be swallowed.
     fn expire_sent(&mut self, turn: &mut Turn<'_>) {
-        let mut entry = self.ledger.trips.iter().take(self.expired).map(|trip| trip.left as usize).sum::<usize>();
+        let mut entry =
+            self.ledger.trips.iter().take(self.expired).map(|trip| trip.left as usize).sum::<usize>();
         let settled: usize = self.ledger.entries.iter().take(entry).map(|e| e.len as usize).sum();
         let mut sent = self.ledger.rope.sent().saturating_sub(settled);
         while let Some(trip) = self.ledger.trips.get_mut(self.expired) {
@@ -402,7 +407,8 @@ impl Lane {
     fn fail_unsent(&mut self, turn: &mut Turn<'_>) {
         let connect = self.limits.connect;
         let overdue = |at: Nanos, now: Nanos| now >= at + connect;
-        let unsent_overdue = self.ledger.trips.iter().skip(self.expired).any(|trip| overdue(trip.at, turn.now));
+        let unsent_overdue =
+            self.ledger.trips.iter().skip(self.expired).any(|trip| overdue(trip.at, turn.now));
         if !unsent_overdue || self.ledger.rope.unsent() == 0 {
             return;
         }

@@ -196,7 +196,8 @@ impl Remote {
                 return false;
             }
             let (target, limits) = (Rc::clone(&self.target), self.timeouts);
-            self.probe = Some(Box::pin(async move { dial(&target, Default::default(), &limits).await.is_ok() }));
+            self.probe =
+                Some(Box::pin(async move { dial(&target, Default::default(), &limits).await.is_ok() }));
         }
         let Some(probe) = &mut self.probe else { return false };
         let Poll::Ready(lives) = probe.as_mut().poll(cx) else { return false };

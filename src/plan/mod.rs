@@ -5,8 +5,8 @@
 
 pub mod split;
 
-use crate::command::keys;
 use crate::command::Spec;
+use crate::command::keys;
 use crate::resp::request::Args;
 use crate::slot::{ShardId, Slot};
 use crate::topology::SlotMap;

@@ -86,7 +86,8 @@ mod tests {
         let mut found = 0;
         for (part, (_, request)) in parts.requests.iter().enumerate() {
             assert_eq!(decoder.next(request, true), Ok(Decoded::Request { consumed: request.len() }));
-            let expected = keys.iter().zip(&parts.order).filter(|(_, p)| **p as usize == part).map(|(key, _)| key);
+            let expected =
+                keys.iter().zip(&parts.order).filter(|(_, p)| **p as usize == part).map(|(key, _)| key);
             let args = decoder.args(request);
             assert!(args.iter().skip(1).eq(expected.map(|key| key.as_bytes())));
             found += args.len() - 1;

@@ -21,8 +21,18 @@ impl Gather {
     /// Waits for one part from each of `shards`, in this order.
     pub fn new(how: Merge, proto: Proto, shards: impl IntoIterator<Item = ShardId>) -> Gather {
         let parts: Vec<Part> = shards.into_iter().map(|shard| Part { shard, reply: Vec::new() }).collect();
-        assert!(!parts.is_empty() && parts.len() <= u16::MAX as usize, "a gather has parts, and a ticket can name them");
-        Gather { how, proto, complete: vec![false; parts.len()], due: parts.len(), parts, outcome_unknown: false }
+        assert!(
+            !parts.is_empty() && parts.len() <= u16::MAX as usize,
+            "a gather has parts, and a ticket can name them"
+        );
+        Gather {
+            how,
+            proto,
+            complete: vec![false; parts.len()],
+            due: parts.len(),
+            parts,
+            outcome_unknown: false,
+        }
     }
 
     /// Bytes of a part, its last ones if `end`. True: that was the last part.

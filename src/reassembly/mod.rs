@@ -375,7 +375,9 @@ impl Window {
 
     fn gather(&mut self, number: u32) -> &mut Gather {
         let index = number.wrapping_sub(self.gathers_left) as usize;
-        let Some(gather) = self.gathers.get_mut(index) else { unreachable!("a gather leaves with its place") };
+        let Some(gather) = self.gathers.get_mut(index) else {
+            unreachable!("a gather leaves with its place")
+        };
         gather
     }
 
@@ -416,7 +418,8 @@ impl Window {
                 self.leave_gather(turn);
                 continue;
             }
-            let (early, len, silent) = (source_index(place.source, self.shards), place.len as usize, place.silent);
+            let (early, len, silent) =
+                (source_index(place.source, self.shards), place.len as usize, place.silent);
             self.release(early, len, silent, turn);
             self.leave(turn);
         }

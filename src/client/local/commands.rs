@@ -209,7 +209,7 @@ fn tips(spec: &Spec) -> Vec<&'static str> {
         RequestPolicy::Special => Some("request_policy:special"),
     };
     let reply = match spec.reply {
-        ReplyPolicy::Default | ReplyPolicy::Concat => None,
+        ReplyPolicy::Default => None,
         ReplyPolicy::Sum => Some("response_policy:agg_sum"),
         ReplyPolicy::Min => Some("response_policy:agg_min"),
         ReplyPolicy::LogicalAnd => Some("response_policy:agg_logical_and"),

@@ -25,12 +25,12 @@ use crate::resp::{request::Args, write};
 use crate::session::Session;
 use bytes::BytesMut;
 use std::cell::Cell;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a worker knows that answers are made of. Built once; only the time moves on.
 pub struct Facts {
     /// The server version that clients are told.
-    pub version: Arc<str>,
+    pub version: Version,
     /// Unix time, microseconds; set once a turn.
     pub now_us: Cell<u64>,
     /// What clients must give; `None` where no password is asked for.
@@ -42,6 +42,26 @@ pub struct Facts {
 impl Facts {
     pub fn now_ms(&self) -> u64 {
         self.now_us.get() / 1000
+    }
+}
+
+/// A server version that becomes known, and may change, while clients are served. Read by a few commands only.
+#[derive(Clone)]
+pub struct Version(Arc<Mutex<Arc<str>>>);
+
+impl From<&str> for Version {
+    fn from(text: &str) -> Version {
+        Version(Arc::new(Mutex::new(text.into())))
+    }
+}
+
+impl Version {
+    pub fn get(&self) -> Arc<str> {
+        Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub fn set(&self, text: &str) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = text.into();
     }
 }
 
