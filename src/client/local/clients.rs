@@ -268,3 +268,73 @@ fn flags(entry: &Entry) -> String {
 fn command(id: SpecId) -> &'static str {
     id.spec().name
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Client;
+    use super::*;
+
+    #[test]
+    fn a_client_has_a_line_that_scripts_can_cut() {
+        let mut client = Client::new();
+        client.says("CLIENT SETNAME web");
+        client.says("CLIENT NO-EVICT on");
+        assert_eq!(
+            client.says("CLIENT INFO"),
+            "$292\r\nid=1 addr=127.0.0.1:50000 laddr=127.0.0.1:6380 fd=-1 name=web age=5 idle=0 flags=e db=0 sub=0 \
+             psub=0 ssub=0 multi=-1 watch=0 qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 \
+             tot-mem=0 events=r cmd=client|info user=default redir=-1 resp=2 lib-name= lib-ver= tot-cmds=0\n\r\n"
+        );
+    }
+
+    #[test]
+    fn lists_show_all_or_some() {
+        let mut one = Client::new().resp3();
+        let mut two = Client::beside(one.directory());
+        two.says("CLIENT SETNAME two");
+        let lines = |reply: String| reply.lines().filter(|line| line.contains("id=")).count();
+        assert_eq!(lines(one.says("CLIENT LIST")), 2);
+        assert_eq!(lines(one.says("CLIENT LIST TYPE normal")), 2);
+        assert_eq!(one.says("CLIENT LIST TYPE pubsub"), "=4\r\ntxt:\r\n");
+        let second = one.says("CLIENT LIST ID 2 7");
+        assert!(second.starts_with('=') && second.contains("name=two ") && lines(second) == 1);
+        assert_eq!(one.says("CLIENT LIST ID a"), "-ERR Invalid client ID\r\n");
+        assert_eq!(one.says("CLIENT LIST TYPE foo"), "-ERR Unknown client type 'foo'\r\n");
+        assert_eq!(one.says("CLIENT LIST foo bar"), "-ERR syntax error\r\n");
+    }
+
+    #[test]
+    fn kill_reaches_the_clients_that_are_meant() {
+        let mut one = Client::new();
+        let two = Client::beside(one.directory());
+        for (line, reply) in [
+            ("127.0.0.1:1", "-ERR No such client\r\n"),
+            ("ID", "-ERR No such client\r\n"),
+            ("ID 999", ":0\r\n"),
+            ("ID 0", "-ERR client-id should be greater than 0\r\n"),
+            ("FOO 1", "-ERR syntax error\r\n"),
+            ("ADDR 1.2.3.4:1 ID", "-ERR syntax error\r\n"),
+            ("TYPE foo", "-ERR Unknown client type 'foo'\r\n"),
+            ("TYPE master", ":0\r\n"),
+            ("USER foo", "-ERR No such user 'foo'\r\n"),
+            ("MAXAGE 0", "-ERR maxage should be greater than 0\r\n"),
+            ("MAXAGE 6", ":0\r\n"),
+            ("ID 1", ":0\r\n"),
+        ] {
+            assert_eq!(one.says(&format!("CLIENT KILL {line}")), reply, "{line}");
+        }
+        assert!(!two.registration.is_killed());
+        assert_eq!(one.says("CLIENT KILL ID 2 LADDR 127.0.0.1:6380"), ":1\r\n");
+        assert!(two.registration.is_killed() && !one.registration.is_killed());
+    }
+
+    #[test]
+    fn who_kills_itself_hears_the_answer_first() {
+        let mut client = Client::new();
+        assert_eq!(client.says("CLIENT KILL ID 1 SKIPME no"), ":1\r\n");
+        assert_eq!(client.after, After::Close);
+        let mut client = Client::new();
+        assert_eq!(client.says("CLIENT KILL 127.0.0.1:50000"), "+OK\r\n");
+        assert_eq!(client.after, After::Close);
+    }
+}

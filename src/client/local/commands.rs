@@ -139,31 +139,80 @@ fn group(group: Group) -> &'static str {
     }
 }
 
-/// ACL categories, as a server derives them from a command's flags and group.
+/// The ACL categories, in the order of a server's replies.
+const CATEGORIES: &[&str] = &[
+    "keyspace",
+    "read",
+    "write",
+    "set",
+    "sortedset",
+    "list",
+    "hash",
+    "string",
+    "bitmap",
+    "hyperloglog",
+    "geo",
+    "stream",
+    "pubsub",
+    "admin",
+    "fast",
+    "slow",
+    "blocking",
+    "dangerous",
+    "connection",
+    "transaction",
+    "scripting",
+];
+
+/// Categories that servers add to those that follow from a row.
+const BESIDES: &[(&str, &[&str])] = &[
+    ("asking", &["connection"]),
+    ("command", &["connection"]),
+    ("dbsize", &["keyspace"]),
+    ("flushall", &["keyspace", "dangerous"]),
+    ("flushdb", &["keyspace", "dangerous"]),
+    ("info", &["dangerous"]),
+    ("keys", &["dangerous"]),
+    ("lastsave", &["admin", "dangerous"]),
+    ("migrate", &["dangerous"]),
+    ("readonly", &["connection"]),
+    ("readwrite", &["connection"]),
+    ("restore", &["dangerous"]),
+    ("restore-asking", &["keyspace", "dangerous"]),
+    ("role", &["admin", "dangerous"]),
+    ("sort", &["set", "sortedset", "list", "dangerous"]),
+    ("sort_ro", &["set", "sortedset", "list", "dangerous"]),
+    ("swapdb", &["keyspace", "dangerous"]),
+];
+
 fn categories(spec: &Spec) -> impl Iterator<Item = &'static str> {
-    let of = |yes: bool, name: &'static str| yes.then_some(name);
+    CATEGORIES.iter().copied().filter(|category| is_in(spec, category))
+}
+
+/// Whether a server puts the command into an ACL category: by its flags, its group, or by name.
+fn is_in(spec: &Spec, category: &str) -> bool {
     let has = |flag: u32| spec.flags.has(flag);
-    let by_group = match spec.group {
+    let by_flag = match category {
+        "read" => has(flag::READONLY) && spec.group != Group::Scripting,
+        "write" => has(flag::WRITE),
+        "pubsub" => has(flag::PUBSUB),
+        "admin" | "dangerous" => has(flag::ADMIN),
+        "fast" => has(flag::FAST),
+        "slow" => !has(flag::FAST),
+        "blocking" => has(flag::BLOCKING),
+        _ => !spec.is_container() && category == group_category(spec.group),
+    };
+    let name = spec.container().unwrap_or(spec.name);
+    by_flag || BESIDES.iter().any(|(of, more)| *of == name && more.contains(&category))
+}
+
+fn group_category(of: Group) -> &'static str {
+    match of {
         Group::SortedSet => "sortedset",
         Group::Generic => "keyspace",
         Group::Transactions => "transaction",
-        Group::PubSub | Group::Cluster | Group::Server => "",
         other => group(other),
-    };
-    let scripting = spec.group == Group::Scripting;
-    [
-        of(has(flag::READONLY) && !scripting, "read"),
-        of(has(flag::WRITE) && !scripting, "write"),
-        of(!by_group.is_empty(), by_group),
-        of(has(flag::PUBSUB), "pubsub"),
-        of(has(flag::ADMIN), "admin"),
-        of(has(flag::FAST), "fast"),
-        of(!has(flag::FAST), "slow"),
-        of(has(flag::BLOCKING), "blocking"),
-        of(has(flag::ADMIN), "dangerous"),
-    ]
-    .into_iter()
-    .flatten()
+    }
 }
 
 /// One command's entry in COMMAND.
@@ -376,5 +425,73 @@ impl Inner {
             positions.clear();
         }
         Ok((spec, positions))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Client;
+    use crate::resp::value::{self, Value};
+
+    #[test]
+    fn a_command_is_described_as_a_server_does() {
+        let mut client = Client::new();
+        assert_eq!(
+            client.says("COMMAND INFO nosuch GET"),
+            "*2\r\n*-1\r\n*10\r\n$3\r\nget\r\n:2\r\n*2\r\n+readonly\r\n+fast\r\n:1\r\n:1\r\n:1\r\n\
+             *3\r\n+@read\r\n+@string\r\n+@fast\r\n*0\r\n*1\r\n*6\r\n$5\r\nflags\r\n*2\r\n+RO\r\n+access\r\n\
+             $12\r\nbegin_search\r\n*4\r\n$4\r\ntype\r\n$5\r\nindex\r\n$4\r\nspec\r\n*2\r\n$5\r\nindex\r\n:1\r\n\
+             $9\r\nfind_keys\r\n*4\r\n$4\r\ntype\r\n$5\r\nrange\r\n$4\r\nspec\r\n*6\r\n$7\r\nlastkey\r\n:0\r\n\
+             $7\r\nkeystep\r\n:1\r\n$5\r\nlimit\r\n:0\r\n*0\r\n"
+        );
+        assert!(client.says("COMMAND INFO client|id").starts_with("*1\r\n*10\r\n$9\r\nclient|id\r\n:2\r\n"));
+    }
+
+    /// Whole replies of both versions, each as long as it says.
+    #[test]
+    fn the_whole_table_is_well_formed() {
+        for mut client in [Client::new(), Client::new().resp3()] {
+            let count = client.says("COMMAND COUNT");
+            for line in ["COMMAND", "COMMAND INFO", "COMMAND DOCS", "COMMAND LIST", "COMMAND HELP"] {
+                let reply = client.says(line);
+                let (_, used) = value::parse(reply.as_bytes()).unwrap().unwrap();
+                assert_eq!(used, reply.len(), "{line}");
+            }
+            let reply = client.says("COMMAND");
+            let (Value::Array(all), _) = value::parse(reply.as_bytes()).unwrap().unwrap() else { panic!() };
+            assert_eq!(format!(":{}\r\n", all.len()), count);
+        }
+    }
+
+    #[test]
+    fn lists_are_filtered() {
+        let mut client = Client::new();
+        let some = client.says("COMMAND LIST FILTERBY PATTERN MSETN*");
+        assert_eq!(some, "*1\r\n$6\r\nmsetnx\r\n");
+        assert!(client.says("COMMAND LIST FILTERBY ACLCAT scripting").contains("$7\r\nevalsha\r\n"));
+        assert_eq!(client.says("COMMAND LIST FILTERBY ACLCAT foo"), "*0\r\n");
+        assert_eq!(client.says("COMMAND LIST FILTERBY MODULE x"), "*0\r\n");
+        assert_eq!(client.says("COMMAND LIST foo"), "-ERR syntax error\r\n");
+        assert_eq!(client.says("COMMAND LIST FILTERBY foo bar"), "-ERR syntax error\r\n");
+    }
+
+    #[test]
+    fn keys_are_told_with_what_is_done_to_them() {
+        let mut client = Client::new();
+        for (line, reply) in [
+            ("mset a 1 b 2", "*2\r\n$1\r\na\r\n$1\r\nb\r\n"),
+            ("eval x 0", "*0\r\n"),
+            ("eval x 99 a", "*0\r\n"),
+            ("get", "-ERR Invalid number of arguments specified for command\r\n"),
+            ("foo", "-ERR Invalid command specified\r\n"),
+            ("client foo", "-ERR Invalid command specified\r\n"),
+            ("ping", "-ERR The command has no key arguments\r\n"),
+        ] {
+            assert_eq!(client.says(&format!("COMMAND GETKEYS {line}")), reply, "{line}");
+        }
+        assert_eq!(
+            client.says("COMMAND GETKEYSANDFLAGS lmove a b left left"),
+            "*2\r\n*2\r\n$1\r\na\r\n*3\r\n+RW\r\n+access\r\n+delete\r\n*2\r\n$1\r\nb\r\n*2\r\n+RW\r\n+insert\r\n"
+        );
     }
 }
