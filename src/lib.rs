@@ -7,19 +7,23 @@
 pub mod address;
 pub mod admin;
 pub mod banner;
+pub mod buffers;
 pub mod cli;
-pub mod client {
-    pub mod directory;
-    pub mod local;
-}
+pub mod client;
+pub mod clock;
 pub mod command;
 pub mod config;
+pub mod lane;
 pub mod limits;
 pub mod metrics;
-pub mod reassembly {
-    pub mod merge;
-}
+pub mod plan;
+pub mod proxy;
+pub mod reassembly;
 pub mod resp;
 pub mod session;
 pub mod slot;
+pub mod socket;
 pub mod topology;
+pub mod trip;
+pub mod turn;
+pub mod worker;
