@@ -4,13 +4,20 @@
 //! itself goes by. COMMAND DOCS says in a command's summary what onetrip does with it. Rows of modules are told
 //! only to who asks for them by name: the shards may not have the module.
 
+mod categories;
+mod docs;
+mod get_keys;
+
+pub(super) use docs::docs;
+pub(super) use get_keys::{get_keys, get_keys_and_flags};
+
 use super::{SYNTAX, arg, glob};
-use crate::command::lookup::{self, Found};
-use crate::command::{Begin, Find, Group, Handling, KeySpec, Spec, flag, keys, table};
+use crate::command::{Begin, Find, Group, KeySpec, Spec, flag, lookup, table};
 use crate::command::{ReplyPolicy, RequestPolicy};
-use crate::resp::request::{Args, Span};
+use crate::resp::request::Args;
 use crate::resp::{Proto, write};
 use bytes::BytesMut;
+use categories::categories;
 
 /// The commands that COMMAND lists: no subcommands, no modules.
 fn listed() -> impl Iterator<Item = &'static Spec> {
@@ -76,145 +83,6 @@ pub(super) fn list(args: Args<'_>, out: &mut BytesMut) {
     }
 }
 
-/// COMMAND DOCS [name …]: names that are no command's are left out.
-pub(super) fn docs(args: Args<'_>, proto: Proto, out: &mut BytesMut) {
-    let wanted: Vec<_> = match args.len() {
-        0..=2 => listed().collect(),
-        _ => args.iter().skip(2).filter_map(named).collect(),
-    };
-    document(&wanted, proto, out);
-}
-
-fn document(specs: &[&Spec], proto: Proto, out: &mut BytesMut) {
-    write::map(out, proto, specs.len());
-    for spec in specs {
-        let subcommands: Vec<_> = subcommands(spec).collect();
-        write::bulk(out, spec.name.as_bytes());
-        write::map(out, proto, 2 + usize::from(!subcommands.is_empty()));
-        write::bulk(out, b"summary");
-        write::bulk(out, summary(spec.handling).as_bytes());
-        write::bulk(out, b"group");
-        write::bulk(out, group(spec.group).as_bytes());
-        if !subcommands.is_empty() {
-            write::bulk(out, b"subcommands");
-            document(&subcommands, proto, out);
-        }
-    }
-}
-
-/// What onetrip does with a command, for people.
-fn summary(handling: Handling) -> &'static str {
-    match handling {
-        Handling::Forward => "Runs on the shard that owns its keys.",
-        Handling::Split(_) => "Cut by its keys: every shard concerned runs its part.",
-        Handling::FanOut(_) => "Runs on every shard and gives one answer.",
-        Handling::AnyShard => "Runs on one of the shards, which all answer alike.",
-        Handling::Container => "Has subcommands.",
-        Handling::Local(_) => "Answered by onetrip itself.",
-        Handling::Missing(_) => "Not in this version of onetrip.",
-        Handling::Refuse(_) => "Not passed on by onetrip.",
-    }
-}
-
-fn group(group: Group) -> &'static str {
-    match group {
-        Group::String => "string",
-        Group::Bitmap => "bitmap",
-        Group::List => "list",
-        Group::Set => "set",
-        Group::Hash => "hash",
-        Group::SortedSet => "sorted-set",
-        Group::Geo => "geo",
-        Group::HyperLogLog => "hyperloglog",
-        Group::Stream => "stream",
-        Group::Array => "array",
-        Group::VectorSet | Group::Module => "module",
-        Group::Generic => "generic",
-        Group::Transactions => "transactions",
-        Group::Scripting => "scripting",
-        Group::PubSub => "pubsub",
-        Group::Connection => "connection",
-        Group::Cluster => "cluster",
-        Group::Server => "server",
-    }
-}
-
-/// The ACL categories, in the order of a server's replies.
-const CATEGORIES: &[&str] = &[
-    "keyspace",
-    "read",
-    "write",
-    "set",
-    "sortedset",
-    "list",
-    "hash",
-    "string",
-    "bitmap",
-    "hyperloglog",
-    "geo",
-    "stream",
-    "pubsub",
-    "admin",
-    "fast",
-    "slow",
-    "blocking",
-    "dangerous",
-    "connection",
-    "transaction",
-    "scripting",
-];
-
-/// Categories that servers add to those that follow from a row.
-const BESIDES: &[(&str, &[&str])] = &[
-    ("asking", &["connection"]),
-    ("command", &["connection"]),
-    ("dbsize", &["keyspace"]),
-    ("flushall", &["keyspace", "dangerous"]),
-    ("flushdb", &["keyspace", "dangerous"]),
-    ("info", &["dangerous"]),
-    ("keys", &["dangerous"]),
-    ("lastsave", &["admin", "dangerous"]),
-    ("migrate", &["dangerous"]),
-    ("readonly", &["connection"]),
-    ("readwrite", &["connection"]),
-    ("restore", &["dangerous"]),
-    ("restore-asking", &["keyspace", "dangerous"]),
-    ("role", &["admin", "dangerous"]),
-    ("sort", &["set", "sortedset", "list", "dangerous"]),
-    ("sort_ro", &["set", "sortedset", "list", "dangerous"]),
-    ("swapdb", &["keyspace", "dangerous"]),
-];
-
-fn categories(spec: &Spec) -> impl Iterator<Item = &'static str> {
-    CATEGORIES.iter().copied().filter(|category| is_in(spec, category))
-}
-
-/// Whether a server puts the command into an ACL category: by its flags, its group, or by name.
-fn is_in(spec: &Spec, category: &str) -> bool {
-    let has = |flag: u32| spec.flags.has(flag);
-    let by_flag = match category {
-        "read" => has(flag::READONLY) && spec.group != Group::Scripting,
-        "write" => has(flag::WRITE),
-        "pubsub" => has(flag::PUBSUB),
-        "admin" | "dangerous" => has(flag::ADMIN),
-        "fast" => has(flag::FAST),
-        "slow" => !has(flag::FAST),
-        "blocking" => has(flag::BLOCKING),
-        _ => !spec.is_container() && category == group_category(spec.group),
-    };
-    let name = spec.container().unwrap_or(spec.name);
-    by_flag || BESIDES.iter().any(|(of, more)| *of == name && more.contains(&category))
-}
-
-fn group_category(of: Group) -> &'static str {
-    match of {
-        Group::SortedSet => "sortedset",
-        Group::Generic => "keyspace",
-        Group::Transactions => "transaction",
-        other => group(other),
-    }
-}
-
 /// One command's entry in COMMAND.
 fn describe(spec: &Spec, proto: Proto, out: &mut BytesMut) {
     let (first, last, step) = spec.legacy_range();
@@ -258,7 +126,7 @@ fn tips(spec: &Spec) -> Vec<&'static str> {
         RequestPolicy::Special => Some("request_policy:special"),
     };
     let reply = match spec.reply {
-        ReplyPolicy::Default | ReplyPolicy::Concat => None,
+        ReplyPolicy::Default => None,
         ReplyPolicy::Sum => Some("response_policy:agg_sum"),
         ReplyPolicy::Min => Some("response_policy:agg_min"),
         ReplyPolicy::LogicalAnd => Some("response_policy:agg_logical_and"),
@@ -333,101 +201,6 @@ fn number(out: &mut BytesMut, name: &str, value: i16) {
     write::integer(out, i64::from(value));
 }
 
-pub(super) fn get_keys(args: Args<'_>, out: &mut BytesMut) {
-    let inner = Inner::new(args);
-    match inner.keys() {
-        Err(text) => write::error(out, text),
-        Ok((_, positions)) => {
-            write::array(out, positions.len());
-            for at in positions {
-                write::bulk(out, inner.args().at(at as usize));
-            }
-        }
-    }
-}
-
-pub(super) fn get_keys_and_flags(args: Args<'_>, proto: Proto, out: &mut BytesMut) {
-    let inner = Inner::new(args);
-    match inner.keys() {
-        Err(text) => write::error(out, text),
-        Ok((spec, positions)) => {
-            write::array(out, positions.len());
-            for at in positions {
-                let at = at as usize;
-                write::array(out, 2);
-                write::bulk(out, inner.args().at(at));
-                access(access_of(spec, inner.args(), at), proto, out);
-            }
-        }
-    }
-}
-
-/// What a command does with the key at a position: the key spec that names the position or the word before it,
-/// else the last one that begins before it.
-fn access_of(spec: &Spec, args: Args<'_>, at: usize) -> u16 {
-    let after = |word: &str| at > 0 && args.at(at - 1).eq_ignore_ascii_case(word.as_bytes());
-    let exact = spec.keys.iter().find(|keys| match keys.begin {
-        Begin::Index(index) => usize::try_from(index) == Ok(at),
-        Begin::Keyword(word, _) => after(word),
-        Begin::Unknown => false,
-    });
-    let before = spec.keys.iter().rev().find(|keys| match keys.begin {
-        Begin::Index(index) => usize::try_from(index).is_ok_and(|index| index < at),
-        Begin::Keyword(..) | Begin::Unknown => false,
-    });
-    let keys = exact.or(before).or(spec.keys.first());
-    keys.map_or(0, |keys| keys.access & !flag::INCOMPLETE & !flag::VARIABLE)
-}
-
-/// The request that COMMAND GETKEYS is asked about: its own, from the third argument on.
-struct Inner {
-    bytes: Vec<u8>,
-    spans: Vec<Span>,
-}
-
-impl Inner {
-    fn new(args: Args<'_>) -> Inner {
-        let mut inner = Inner { bytes: Vec::new(), spans: Vec::new() };
-        for arg in args.iter().skip(2) {
-            let start = inner.bytes.len() as u32;
-            inner.bytes.extend_from_slice(arg);
-            let end = inner.bytes.len() as u32;
-            inner.spans.push(Span { start, end });
-        }
-        inner
-    }
-
-    fn args(&self) -> Args<'_> {
-        Args::new(&self.bytes, &self.spans)
-    }
-
-    /// The row and the positions of the keys, or the error line.
-    fn keys(&self) -> Result<(&'static Spec, Vec<u32>), &'static str> {
-        let args = self.args();
-        if args.is_empty() {
-            return Err("ERR Invalid command specified");
-        }
-        let Found::Command(spec, _) = lookup::find(args) else {
-            return Err("ERR Invalid command specified");
-        };
-        if !spec.has_keys() {
-            return Err("ERR The command has no key arguments");
-        }
-        if !spec.arity_ok(args.len()) {
-            return Err("ERR Invalid number of arguments specified for command");
-        }
-        let mut positions = Vec::new();
-        let found = keys::find(spec, args, &mut positions);
-        if found.is_err() || positions.is_empty() {
-            if !spec.flags.has(flag::NO_MANDATORY_KEYS) {
-                return Err("ERR Invalid arguments specified for command");
-            }
-            positions.clear();
-        }
-        Ok((spec, positions))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::testing::Client;
@@ -473,25 +246,5 @@ mod tests {
         assert_eq!(client.says("COMMAND LIST FILTERBY MODULE x"), "*0\r\n");
         assert_eq!(client.says("COMMAND LIST foo"), "-ERR syntax error\r\n");
         assert_eq!(client.says("COMMAND LIST FILTERBY foo bar"), "-ERR syntax error\r\n");
-    }
-
-    #[test]
-    fn keys_are_told_with_what_is_done_to_them() {
-        let mut client = Client::new();
-        for (line, reply) in [
-            ("mset a 1 b 2", "*2\r\n$1\r\na\r\n$1\r\nb\r\n"),
-            ("eval x 0", "*0\r\n"),
-            ("eval x 99 a", "*0\r\n"),
-            ("get", "-ERR Invalid number of arguments specified for command\r\n"),
-            ("foo", "-ERR Invalid command specified\r\n"),
-            ("client foo", "-ERR Invalid command specified\r\n"),
-            ("ping", "-ERR The command has no key arguments\r\n"),
-        ] {
-            assert_eq!(client.says(&format!("COMMAND GETKEYS {line}")), reply, "{line}");
-        }
-        assert_eq!(
-            client.says("COMMAND GETKEYSANDFLAGS lmove a b left left"),
-            "*2\r\n*2\r\n$1\r\na\r\n*3\r\n+RW\r\n+access\r\n+delete\r\n*2\r\n$1\r\nb\r\n*2\r\n+RW\r\n+insert\r\n"
-        );
     }
 }

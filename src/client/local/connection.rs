@@ -82,7 +82,7 @@ fn greeting(session: &Session, facts: &Facts, out: &mut BytesMut) {
     write::bulk(out, b"server");
     write::bulk(out, b"redis");
     write::bulk(out, b"version");
-    write::bulk(out, facts.version.as_bytes());
+    write::bulk(out, facts.version.get().as_bytes());
     write::bulk(out, b"proto");
     write::integer(out, session.proto().number());
     write::bulk(out, b"id");

@@ -5,7 +5,7 @@
 //! real server, byte for byte, in the version of the protocol that the client speaks; arguments may be anything at
 //! all, so they are read with `get` and echoed only through `resp::write`.
 //!
-//! connection: HELLO, AUTH and what else changes the session · client: CLIENT on oneself · clients: CLIENT on all ·
+//! connection: HELLO, AUTH and what else changes the session · client: CLIENT on oneself · clients, kill: CLIENT on all ·
 //! server: TIME, ROLE … · config: CONFIG GET · commands: COMMAND · help: every HELP.
 
 mod client;
@@ -15,6 +15,7 @@ mod config;
 mod connection;
 mod glob;
 mod help;
+mod kill;
 mod server;
 
 pub use config::Settings;
@@ -25,12 +26,12 @@ use crate::resp::{request::Args, write};
 use crate::session::Session;
 use bytes::BytesMut;
 use std::cell::Cell;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a worker knows that answers are made of. Built once; only the time moves on.
 pub struct Facts {
     /// The server version that clients are told.
-    pub version: Arc<str>,
+    pub version: Version,
     /// Unix time, microseconds; set once a turn.
     pub now_us: Cell<u64>,
     /// What clients must give; `None` where no password is asked for.
@@ -42,6 +43,26 @@ pub struct Facts {
 impl Facts {
     pub fn now_ms(&self) -> u64 {
         self.now_us.get() / 1000
+    }
+}
+
+/// A server version that becomes known, and may change, while clients are served. Read by a few commands only.
+#[derive(Clone)]
+pub struct Version(Arc<Mutex<Arc<str>>>);
+
+impl From<&str> for Version {
+    fn from(text: &str) -> Version {
+        Version(Arc::new(Mutex::new(text.into())))
+    }
+}
+
+impl Version {
+    pub fn get(&self) -> Arc<str> {
+        Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub fn set(&self, text: &str) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = text.into();
     }
 }
 
@@ -84,7 +105,7 @@ pub fn answer(op: Local, args: Args<'_>, session: &mut Session, facts: &Facts, o
         Local::ClientId => write::integer(out, session.id() as i64),
         Local::ClientInfo => clients::info(session, facts, out),
         Local::ClientList => clients::list(args, session, facts, out),
-        Local::ClientKill => return clients::kill(args, session, facts, out),
+        Local::ClientKill => return kill::kill(args, session, facts, out),
         Local::ClientGetName => client::get_name(session, out),
         Local::ClientSetName => client::set_name(args, session, facts, out),
         Local::ClientSetInfo => client::set_info(args, session, facts, out),

@@ -28,5 +28,5 @@ pub(super) fn lolwut(args: Args<'_>, proto: Proto, facts: &Facts, out: &mut Byte
     if versioned && parse_integer(args.at(2)).is_none() {
         return write::error(out, NOT_AN_INTEGER);
     }
-    write::verbatim(out, proto, &format!("Redis ver. {}\n", facts.version));
+    write::verbatim(out, proto, &format!("Redis ver. {}\n", facts.version.get()));
 }
