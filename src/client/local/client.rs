@@ -127,3 +127,54 @@ pub(super) fn tracking_info(proto: Proto, out: &mut BytesMut) {
     write::bulk(out, b"prefixes");
     write::array(out, 0);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Client;
+
+    #[test]
+    fn names_are_printable() {
+        let mut client = Client::new().resp3();
+        assert_eq!(client.says("CLIENT GETNAME"), "_\r\n");
+        assert_eq!(client.says("CLIENT SETNAME web"), "+OK\r\n");
+        assert_eq!(client.says("CLIENT GETNAME"), "$3\r\nweb\r\n");
+        let text = "-ERR Client names cannot contain spaces, newlines or special characters.\r\n";
+        assert_eq!(client.says("CLIENT SETNAME \"a\\r\\n+OK\""), text);
+        assert_eq!(client.says("CLIENT SETNAME \"\""), "+OK\r\n");
+        assert_eq!(client.says("CLIENT GETNAME"), "_\r\n");
+        assert_eq!(client.says("CLIENT SETINFO lib-ver 1.2"), "+OK\r\n");
+        assert_eq!(
+            client.says("CLIENT SETINFO LIB-NAME \"a b\""),
+            "-ERR LIB-NAME cannot contain spaces, newlines or special characters.\r\n"
+        );
+        assert_eq!(client.says("CLIENT SETINFO foo 1"), "-ERR Unrecognized option 'foo'\r\n");
+    }
+
+    #[test]
+    fn replies_can_be_declined() {
+        let mut client = Client::new();
+        let lines = ["CLIENT REPLY SKIP", "PING", "PING", "CLIENT REPLY OFF", "PING", "CLIENT REPLY SKIP"];
+        assert_eq!(lines.map(|line| client.says(line)), ["", "", "+PONG\r\n", "", "", ""]);
+        assert_eq!(client.says("CLIENT REPLY ON"), "+OK\r\n");
+        assert_eq!(client.says("CLIENT REPLY maybe"), "-ERR syntax error\r\n");
+    }
+
+    #[test]
+    fn tracking_is_off_and_its_options_are_checked() {
+        let mut client = Client::new();
+        assert_eq!(client.says("CLIENT TRACKING off"), "+OK\r\n");
+        assert!(client.says("CLIENT TRACKING on").starts_with("-ERR onetrip: client-side caching"));
+        for line in ["foo", "on BCAST FOO", "off FOO", "off REDIRECT"] {
+            assert_eq!(client.says(&format!("CLIENT TRACKING {line}")), "-ERR syntax error\r\n");
+        }
+        assert_eq!(
+            client.says("CLIENT TRACKING off REDIRECT 99"),
+            "-ERR The client ID you want redirect to does not exist\r\n"
+        );
+        assert_eq!(
+            client.says("CLIENT TRACKINGINFO"),
+            "*6\r\n$5\r\nflags\r\n*1\r\n$3\r\noff\r\n$8\r\nredirect\r\n:-1\r\n$8\r\nprefixes\r\n*0\r\n"
+        );
+        assert_eq!(client.says("CLIENT GETREDIR"), ":-1\r\n");
+    }
+}

@@ -4,13 +4,20 @@
 //! itself goes by. COMMAND DOCS says in a command's summary what onetrip does with it. Rows of modules are told
 //! only to who asks for them by name: the shards may not have the module.
 
+mod categories;
+mod docs;
+mod get_keys;
+
+pub(super) use docs::docs;
+pub(super) use get_keys::{get_keys, get_keys_and_flags};
+
 use super::{SYNTAX, arg, glob};
-use crate::command::lookup::{self, Found};
-use crate::command::{Begin, Find, Group, Handling, KeySpec, Spec, flag, keys, table};
+use crate::command::{Begin, Find, Group, KeySpec, Spec, flag, lookup, table};
 use crate::command::{ReplyPolicy, RequestPolicy};
-use crate::resp::request::{Args, Span};
+use crate::resp::request::Args;
 use crate::resp::{Proto, write};
 use bytes::BytesMut;
+use categories::categories;
 
 /// The commands that COMMAND lists: no subcommands, no modules.
 fn listed() -> impl Iterator<Item = &'static Spec> {
@@ -74,96 +81,6 @@ pub(super) fn list(args: Args<'_>, out: &mut BytesMut) {
     for spec in table::ROWS.iter().filter(own) {
         write::bulk(out, spec.name.as_bytes());
     }
-}
-
-/// COMMAND DOCS [name …]: names that are no command's are left out.
-pub(super) fn docs(args: Args<'_>, proto: Proto, out: &mut BytesMut) {
-    let wanted: Vec<_> = match args.len() {
-        0..=2 => listed().collect(),
-        _ => args.iter().skip(2).filter_map(named).collect(),
-    };
-    document(&wanted, proto, out);
-}
-
-fn document(specs: &[&Spec], proto: Proto, out: &mut BytesMut) {
-    write::map(out, proto, specs.len());
-    for spec in specs {
-        let subcommands: Vec<_> = subcommands(spec).collect();
-        write::bulk(out, spec.name.as_bytes());
-        write::map(out, proto, 2 + usize::from(!subcommands.is_empty()));
-        write::bulk(out, b"summary");
-        write::bulk(out, summary(spec.handling).as_bytes());
-        write::bulk(out, b"group");
-        write::bulk(out, group(spec.group).as_bytes());
-        if !subcommands.is_empty() {
-            write::bulk(out, b"subcommands");
-            document(&subcommands, proto, out);
-        }
-    }
-}
-
-/// What onetrip does with a command, for people.
-fn summary(handling: Handling) -> &'static str {
-    match handling {
-        Handling::Forward => "Runs on the shard that owns its keys.",
-        Handling::Split(_) => "Cut by its keys: every shard concerned runs its part.",
-        Handling::FanOut(_) => "Runs on every shard and gives one answer.",
-        Handling::AnyShard => "Runs on one of the shards, which all answer alike.",
-        Handling::Container => "Has subcommands.",
-        Handling::Local(_) => "Answered by onetrip itself.",
-        Handling::Missing(_) => "Not in this version of onetrip.",
-        Handling::Refuse(_) => "Not passed on by onetrip.",
-    }
-}
-
-fn group(group: Group) -> &'static str {
-    match group {
-        Group::String => "string",
-        Group::Bitmap => "bitmap",
-        Group::List => "list",
-        Group::Set => "set",
-        Group::Hash => "hash",
-        Group::SortedSet => "sorted-set",
-        Group::Geo => "geo",
-        Group::HyperLogLog => "hyperloglog",
-        Group::Stream => "stream",
-        Group::Array => "array",
-        Group::VectorSet | Group::Module => "module",
-        Group::Generic => "generic",
-        Group::Transactions => "transactions",
-        Group::Scripting => "scripting",
-        Group::PubSub => "pubsub",
-        Group::Connection => "connection",
-        Group::Cluster => "cluster",
-        Group::Server => "server",
-    }
-}
-
-/// ACL categories, as a server derives them from a command's flags and group.
-fn categories(spec: &Spec) -> impl Iterator<Item = &'static str> {
-    let of = |yes: bool, name: &'static str| yes.then_some(name);
-    let has = |flag: u32| spec.flags.has(flag);
-    let by_group = match spec.group {
-        Group::SortedSet => "sortedset",
-        Group::Generic => "keyspace",
-        Group::Transactions => "transaction",
-        Group::PubSub | Group::Cluster | Group::Server => "",
-        other => group(other),
-    };
-    let scripting = spec.group == Group::Scripting;
-    [
-        of(has(flag::READONLY) && !scripting, "read"),
-        of(has(flag::WRITE) && !scripting, "write"),
-        of(!by_group.is_empty(), by_group),
-        of(has(flag::PUBSUB), "pubsub"),
-        of(has(flag::ADMIN), "admin"),
-        of(has(flag::FAST), "fast"),
-        of(!has(flag::FAST), "slow"),
-        of(has(flag::BLOCKING), "blocking"),
-        of(has(flag::ADMIN), "dangerous"),
-    ]
-    .into_iter()
-    .flatten()
 }
 
 /// One command's entry in COMMAND.
@@ -284,97 +201,50 @@ fn number(out: &mut BytesMut, name: &str, value: i16) {
     write::integer(out, i64::from(value));
 }
 
-pub(super) fn get_keys(args: Args<'_>, out: &mut BytesMut) {
-    let inner = Inner::new(args);
-    match inner.keys() {
-        Err(text) => write::error(out, text),
-        Ok((_, positions)) => {
-            write::array(out, positions.len());
-            for at in positions {
-                write::bulk(out, inner.args().at(at as usize));
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Client;
+    use crate::resp::value::{self, Value};
+
+    #[test]
+    fn a_command_is_described_as_a_server_does() {
+        let mut client = Client::new();
+        assert_eq!(
+            client.says("COMMAND INFO nosuch GET"),
+            "*2\r\n*-1\r\n*10\r\n$3\r\nget\r\n:2\r\n*2\r\n+readonly\r\n+fast\r\n:1\r\n:1\r\n:1\r\n\
+             *3\r\n+@read\r\n+@string\r\n+@fast\r\n*0\r\n*1\r\n*6\r\n$5\r\nflags\r\n*2\r\n+RO\r\n+access\r\n\
+             $12\r\nbegin_search\r\n*4\r\n$4\r\ntype\r\n$5\r\nindex\r\n$4\r\nspec\r\n*2\r\n$5\r\nindex\r\n:1\r\n\
+             $9\r\nfind_keys\r\n*4\r\n$4\r\ntype\r\n$5\r\nrange\r\n$4\r\nspec\r\n*6\r\n$7\r\nlastkey\r\n:0\r\n\
+             $7\r\nkeystep\r\n:1\r\n$5\r\nlimit\r\n:0\r\n*0\r\n"
+        );
+        assert!(client.says("COMMAND INFO client|id").starts_with("*1\r\n*10\r\n$9\r\nclient|id\r\n:2\r\n"));
+    }
+
+    /// Whole replies of both versions, each as long as it says.
+    #[test]
+    fn the_whole_table_is_well_formed() {
+        for mut client in [Client::new(), Client::new().resp3()] {
+            let count = client.says("COMMAND COUNT");
+            for line in ["COMMAND", "COMMAND INFO", "COMMAND DOCS", "COMMAND LIST", "COMMAND HELP"] {
+                let reply = client.says(line);
+                let (_, used) = value::parse(reply.as_bytes()).unwrap().unwrap();
+                assert_eq!(used, reply.len(), "{line}");
             }
+            let reply = client.says("COMMAND");
+            let (Value::Array(all), _) = value::parse(reply.as_bytes()).unwrap().unwrap() else { panic!() };
+            assert_eq!(format!(":{}\r\n", all.len()), count);
         }
     }
-}
 
-pub(super) fn get_keys_and_flags(args: Args<'_>, proto: Proto, out: &mut BytesMut) {
-    let inner = Inner::new(args);
-    match inner.keys() {
-        Err(text) => write::error(out, text),
-        Ok((spec, positions)) => {
-            write::array(out, positions.len());
-            for at in positions {
-                let at = at as usize;
-                write::array(out, 2);
-                write::bulk(out, inner.args().at(at));
-                access(access_of(spec, inner.args(), at), proto, out);
-            }
-        }
-    }
-}
-
-/// What a command does with the key at a position: the key spec that names the position or the word before it,
-/// else the last one that begins before it.
-fn access_of(spec: &Spec, args: Args<'_>, at: usize) -> u16 {
-    let after = |word: &str| at > 0 && args.at(at - 1).eq_ignore_ascii_case(word.as_bytes());
-    let exact = spec.keys.iter().find(|keys| match keys.begin {
-        Begin::Index(index) => usize::try_from(index) == Ok(at),
-        Begin::Keyword(word, _) => after(word),
-        Begin::Unknown => false,
-    });
-    let before = spec.keys.iter().rev().find(|keys| match keys.begin {
-        Begin::Index(index) => usize::try_from(index).is_ok_and(|index| index < at),
-        Begin::Keyword(..) | Begin::Unknown => false,
-    });
-    let keys = exact.or(before).or(spec.keys.first());
-    keys.map_or(0, |keys| keys.access & !flag::INCOMPLETE & !flag::VARIABLE)
-}
-
-/// The request that COMMAND GETKEYS is asked about: its own, from the third argument on.
-struct Inner {
-    bytes: Vec<u8>,
-    spans: Vec<Span>,
-}
-
-impl Inner {
-    fn new(args: Args<'_>) -> Inner {
-        let mut inner = Inner { bytes: Vec::new(), spans: Vec::new() };
-        for arg in args.iter().skip(2) {
-            let start = inner.bytes.len() as u32;
-            inner.bytes.extend_from_slice(arg);
-            let end = inner.bytes.len() as u32;
-            inner.spans.push(Span { start, end });
-        }
-        inner
-    }
-
-    fn args(&self) -> Args<'_> {
-        Args::new(&self.bytes, &self.spans)
-    }
-
-    /// The row and the positions of the keys, or the error line.
-    fn keys(&self) -> Result<(&'static Spec, Vec<u32>), &'static str> {
-        let args = self.args();
-        if args.is_empty() {
-            return Err("ERR Invalid command specified");
-        }
-        let Found::Command(spec, _) = lookup::find(args) else {
-            return Err("ERR Invalid command specified");
-        };
-        if !spec.has_keys() {
-            return Err("ERR The command has no key arguments");
-        }
-        if !spec.arity_ok(args.len()) {
-            return Err("ERR Invalid number of arguments specified for command");
-        }
-        let mut positions = Vec::new();
-        let found = keys::find(spec, args, &mut positions);
-        if found.is_err() || positions.is_empty() {
-            if !spec.flags.has(flag::NO_MANDATORY_KEYS) {
-                return Err("ERR Invalid arguments specified for command");
-            }
-            positions.clear();
-        }
-        Ok((spec, positions))
+    #[test]
+    fn lists_are_filtered() {
+        let mut client = Client::new();
+        let some = client.says("COMMAND LIST FILTERBY PATTERN MSETN*");
+        assert_eq!(some, "*1\r\n$6\r\nmsetnx\r\n");
+        assert!(client.says("COMMAND LIST FILTERBY ACLCAT scripting").contains("$7\r\nevalsha\r\n"));
+        assert_eq!(client.says("COMMAND LIST FILTERBY ACLCAT foo"), "*0\r\n");
+        assert_eq!(client.says("COMMAND LIST FILTERBY MODULE x"), "*0\r\n");
+        assert_eq!(client.says("COMMAND LIST foo"), "-ERR syntax error\r\n");
+        assert_eq!(client.says("COMMAND LIST FILTERBY foo bar"), "-ERR syntax error\r\n");
     }
 }

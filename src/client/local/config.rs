@@ -57,8 +57,8 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("min-slaves-to-write", "0"),
     ("notify-keyspace-events", ""),
     ("port", "0"),
-    ("proto-max-bulk-len", ""),
     ("protected-mode", "no"),
+    ("proto-max-bulk-len", ""),
     ("rdbcompression", "yes"),
     ("repl-backlog-size", "1048576"),
     ("repl-diskless-sync", "yes"),
@@ -124,5 +124,47 @@ pub(super) fn get(args: Args<'_>, proto: Proto, settings: &Settings, out: &mut B
     for (name, value) in found {
         write::bulk(out, name.as_bytes());
         write::bulk(out, value.as_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Client;
+    use super::*;
+
+    #[test]
+    fn settings_are_found_by_several_patterns_once() {
+        let mut client = Client::new();
+        assert_eq!(client.says("CONFIG GET nosuch"), "*0\r\n");
+        assert_eq!(client.says("CONFIG GET timeout TIMEOUT"), "*2\r\n$7\r\ntimeout\r\n$1\r\n0\r\n");
+        let both = "*4\r\n$10\r\nappendonly\r\n$2\r\nno\r\n$4\r\nsave\r\n$0\r\n\r\n";
+        assert_eq!(client.says("CONFIG GET save appendonly"), both);
+        let mut client = Client::new().resp3();
+        let keeps = "%1\r\n$18\r\nproto-max-bulk-len\r\n$9\r\n536870912\r\n";
+        assert_eq!(client.says("CONFIG GET *bulk*"), keeps);
+        let all = format!("%{}\r\n", DEFAULTS.len());
+        assert!(client.says("CONFIG GET *").starts_with(&all));
+    }
+
+    #[test]
+    fn every_setting_that_clients_read_is_reported() {
+        let settings = Settings::default();
+        for name in [
+            "timeout",
+            "replica-read-only",
+            "slave-read-only",
+            "databases",
+            "save",
+            "appendonly",
+            "maxmemory",
+            "maxmemory-policy",
+            "notify-keyspace-events",
+            "port",
+            "proto-max-bulk-len",
+            "maxclients",
+        ] {
+            assert!(settings.get(name).is_some(), "{name}");
+        }
+        assert!(DEFAULTS.is_sorted() && settings.get("requirepass").is_none());
     }
 }

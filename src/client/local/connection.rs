@@ -141,3 +141,114 @@ pub(super) fn reset(session: &mut Session, facts: &Facts, out: &mut BytesMut) {
     facts.directory.show(session);
     write::simple(out, "RESET");
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::After;
+    use super::super::testing::Client;
+    use super::*;
+
+    const WRONG: &str = "-WRONGPASS invalid username-password pair or user is disabled.\r\n";
+
+    fn error(text: &str) -> String {
+        format!("-{text}\r\n")
+    }
+
+    #[test]
+    fn hello_greets_in_the_version_that_it_sets() {
+        let mut client = Client::new();
+        let greeting = |head: &str, proto: u8| {
+            format!(
+                "{head}$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$5\r\n7.4.0\r\n$5\r\nproto\r\n:{proto}\r\n\
+                 $2\r\nid\r\n:1\r\n$4\r\nmode\r\n$10\r\nstandalone\r\n$4\r\nrole\r\n$6\r\nmaster\r\n\
+                 $7\r\nmodules\r\n*0\r\n"
+            )
+        };
+        assert_eq!(client.says("HELLO"), greeting("*14\r\n", 2));
+        assert_eq!(client.says("hello 3 setname bob"), greeting("%7\r\n", 3));
+        assert_eq!(client.says("HELLO"), greeting("%7\r\n", 3));
+        assert_eq!(client.session.name(), b"bob");
+        assert_eq!(client.says("HELLO 2"), greeting("*14\r\n", 2));
+    }
+
+    #[test]
+    fn a_refused_hello_changes_no_version() {
+        let mut client = Client::new().resp3();
+        for (line, text) in [
+            ("HELLO 4", "NOPROTO unsupported protocol version"),
+            ("HELLO abc", "ERR Protocol version is not an integer or out of range"),
+            ("HELLO 2 FOO", "ERR Syntax error in HELLO option 'FOO'"),
+            ("HELLO 2 AUTH a", "ERR Syntax error in HELLO option 'AUTH'"),
+            ("HELLO 2 SETNAME \"a b\"", BAD_NAME),
+            ("HELLO 2 AUTH bob x", WRONGPASS),
+        ] {
+            assert_eq!(client.says(line), error(text), "{line}");
+            assert_eq!(client.session.proto(), Proto::Resp3, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_password_opens_the_door_by_auth_or_hello() {
+        let mut client = Client::new().with_password(b"pw");
+        assert_eq!(client.says("PING"), "-NOAUTH Authentication required.\r\n");
+        assert_eq!(client.says("HELLO 3"), error(HELLO_NOAUTH));
+        assert_eq!(client.says("AUTH bad"), WRONG);
+        assert_eq!(client.says("AUTH bob pw"), WRONG);
+        assert_eq!(client.says("AUTH default pw"), "+OK\r\n");
+        assert_eq!(client.says("AUTH bad"), WRONG);
+        assert_eq!(client.says("PING"), "+PONG\r\n");
+        assert_eq!(client.says("RESET"), "+RESET\r\n");
+        assert_eq!(client.says("ECHO x"), "-NOAUTH Authentication required.\r\n");
+        assert!(client.says("HELLO 3 AUTH default pw").starts_with("%7\r\n"));
+        assert_eq!(client.says("ECHO x"), "$1\r\nx\r\n");
+    }
+
+    #[test]
+    fn without_a_password_auth_says_so() {
+        let mut client = Client::new();
+        assert_eq!(client.says("AUTH x"), error(NO_PASSWORD));
+        assert_eq!(client.says("AUTH default anything"), "+OK\r\n");
+        assert_eq!(client.says("AUTH a b c"), "-ERR syntax error\r\n");
+    }
+
+    #[test]
+    fn one_database_can_be_selected() {
+        let mut client = Client::new();
+        assert_eq!(client.says("SELECT 0"), "+OK\r\n");
+        assert_eq!(client.says("SELECT 15"), error(ONE_DATABASE));
+        for out_of_range in ["16", "99", "-1"] {
+            let text = "-ERR DB index is out of range\r\n";
+            assert_eq!(client.says(&format!("SELECT {out_of_range}")), text);
+        }
+        assert_eq!(client.says("SELECT abc"), "-ERR value is not an integer or out of range\r\n");
+        assert_eq!(
+            client.says("SELECT 99999999999"),
+            "-ERR value is out of range, value must between -2147483648 and 2147483647\r\n"
+        );
+    }
+
+    #[test]
+    fn reset_is_a_new_beginning_and_quit_the_end() {
+        let mut client = Client::new();
+        client.says("HELLO 3 SETNAME bob");
+        client.says("CLIENT SETINFO LIB-NAME redis-rs");
+        client.says("CLIENT REPLY OFF");
+        assert_eq!(client.says("RESET"), "+RESET\r\n");
+        assert_eq!(client.says("CLIENT GETNAME"), "$-1\r\n");
+        assert!(client.says("CLIENT INFO").contains(" resp=2 lib-name=redis-rs "));
+        assert_eq!(client.after, After::Continue);
+        assert_eq!((client.says("QUIT"), client.after), ("+OK\r\n".to_owned(), After::Close));
+    }
+
+    #[test]
+    fn ping_and_its_neighbours() {
+        let mut client = Client::new();
+        assert_eq!(client.says("PING hi"), "$2\r\nhi\r\n");
+        assert_eq!(client.says("PING a b"), "-ERR wrong number of arguments for 'ping' command\r\n");
+        assert_eq!(client.says("TIME"), "*2\r\n$10\r\n1700000000\r\n$1\r\n0\r\n");
+        assert_eq!(client.says("ROLE"), "*3\r\n$6\r\nmaster\r\n:0\r\n*0\r\n");
+        assert_eq!(client.says("LOLWUT"), "$17\r\nRedis ver. 7.4.0\n\r\n");
+        assert_eq!(client.says("READONLY"), "+OK\r\n");
+        assert_eq!(client.says("CLUSTER SLOTS"), "-ERR This instance has cluster support disabled\r\n");
+    }
+}

@@ -5,7 +5,7 @@
 //! real server, byte for byte, in the version of the protocol that the client speaks; arguments may be anything at
 //! all, so they are read with `get` and echoed only through `resp::write`.
 //!
-//! connection: HELLO, AUTH and what else changes the session · client: CLIENT on oneself · clients: CLIENT on all ·
+//! connection: HELLO, AUTH and what else changes the session · client: CLIENT on oneself · clients, kill: CLIENT on all ·
 //! server: TIME, ROLE … · config: CONFIG GET · commands: COMMAND · help: every HELP.
 
 mod client;
@@ -15,6 +15,7 @@ mod config;
 mod connection;
 mod glob;
 mod help;
+mod kill;
 mod server;
 
 pub use config::Settings;
@@ -104,7 +105,7 @@ pub fn answer(op: Local, args: Args<'_>, session: &mut Session, facts: &Facts, o
         Local::ClientId => write::integer(out, session.id() as i64),
         Local::ClientInfo => clients::info(session, facts, out),
         Local::ClientList => clients::list(args, session, facts, out),
-        Local::ClientKill => return clients::kill(args, session, facts, out),
+        Local::ClientKill => return kill::kill(args, session, facts, out),
         Local::ClientGetName => client::get_name(session, out),
         Local::ClientSetName => client::set_name(args, session, facts, out),
         Local::ClientSetInfo => client::set_info(args, session, facts, out),
