@@ -1,0 +1,3 @@
+//! The integration tests, as one binary: onetrip against real servers.
+
+mod command_table;
