@@ -91,9 +91,11 @@ function show(now) {
   at("about").textContent =
     `${now.version} · up ${span(now.uptime_s)} · ${count(now.connections)} clients · ${workers}`;
 
-  const perSecond = rate(now.client.commands, then?.client.commands, seconds);
-  at("rate").textContent = count(perSecond);
-  at("rate-note").textContent = `at most ${count(spark(perSecond))} in the last four minutes`;
+  if (then) {
+    const perSecond = rate(now.client.commands, then.client.commands, seconds);
+    at("rate").textContent = count(perSecond);
+    at("rate-note").textContent = `at most ${count(spark(perSecond))} in the last four minutes`;
+  }
   side("client", now.client, "commands");
   side("shard", now.shard, "commands sent to shards");
 

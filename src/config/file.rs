@@ -122,19 +122,20 @@ pub fn unknown_key(key: &str, value: &Value) -> Fault {
     let reason = if later { "is not in this version" } else { "is not a key" };
     let right = match nearest(key) {
         _ if section == "user" && !later => {
-            "name, password or password_file under [[user]], with two brackets".to_owned()
+            "the keys of [[user]] (two brackets): name, password, password_file".to_owned()
         }
         Some(near) if !later => format!("perhaps {near}"),
         _ => "leave it out; `onetrip config` prints every key".to_owned(),
     };
-    // Whatever was meant by the key may be a secret.
-    let value = if key.contains("pass") { String::new() } else { value.to_string() };
+    // A text behind a misspelt key may be a password.
+    let value = if value.is_str() { String::new() } else { value.to_string() };
     Fault { key: key.to_owned(), value, reason: reason.to_owned(), right }
 }
 
 /// The known key that differs least, if by little.
 fn nearest(key: &str) -> Option<&'static str> {
-    let distances = KNOWN.iter().map(|known| (distance(key, known), *known));
+    let alike = KNOWN.iter().filter(|known| known.contains('.') == key.contains('.'));
+    let distances = alike.map(|known| (distance(key, known), *known));
     distances.min().filter(|(distance, _)| *distance <= 3).map(|(_, known)| known)
 }
 

@@ -7,7 +7,7 @@
 
 use super::family::FAMILIES;
 use super::rows::Rows;
-use super::worker::{Listener, ShardGauge, ShardMetrics, WorkerMetrics};
+use super::worker::{Listener, Rejections, ShardGauge, ShardMetrics, WorkerMetrics};
 use prometheus::core::{Collector, Desc};
 use prometheus::process_collector::ProcessCollector;
 use prometheus::{Registry, TextEncoder, proto};
@@ -23,6 +23,7 @@ pub const SAMPLE_EVERY: Duration = Duration::from_secs(5);
 /// Everything counted, over all workers.
 pub struct Metrics {
     workers: Vec<Arc<WorkerMetrics>>,
+    pub rejected: Rejections,
     shard_gauges: Arc<[ShardGauge]>,
     shard_labels: Vec<String>,
     commands: Vec<&'static str>,
@@ -77,6 +78,7 @@ impl Metrics {
         assert!(workers.iter().all(|w| w.shards.len() == shards), "workers count other shards");
         Arc::new(Metrics {
             workers,
+            rejected: Rejections::default(),
             shard_gauges,
             shard_labels: (0..shards).map(|i| i.to_string()).collect(),
             commands,

@@ -123,7 +123,7 @@ fn rejected(m: &Metrics, rows: &mut Rows) {
     for &listener in Listener::ALL {
         for &reason in Rejected::ALL {
             let labels = [("listener", listener.label()), ("reason", reason.label())];
-            rows.counter(&labels, m.sum(|w| w.rejected[listener][reason].get()));
+            rows.counter(&labels, m.rejected[listener][reason].get());
         }
     }
 }
@@ -146,10 +146,13 @@ fn commands(m: &Metrics, rows: &mut Rows) {
     }
 }
 
+/// A family of commands shows from its first command on.
 fn command_duration(m: &Metrics, rows: &mut Rows) {
     for &family in CommandFamily::ALL {
         let (counts, sum) = merged(m.workers().map(|w| w.command_duration(family)));
-        rows.durations(&[("family", family.label())], &counts, sum);
+        if counts.iter().any(|&count| count > 0) {
+            rows.durations(&[("family", family.label())], &counts, sum);
+        }
     }
 }
 

@@ -20,6 +20,6 @@ pub use cell::{
 };
 pub use collect::{Metrics, SAMPLE_EVERY, ShardTotals, Totals, render};
 pub use worker::{
-    Backpressure, Buffer, Closed, Family, LaneError, Listener, Outcome, Rejected, ShardGauge, ShardMetrics,
-    Side, WorkerMetrics,
+    Backpressure, Buffer, Closed, Family, LaneError, Listener, Outcome, Rejected, Rejections, ShardGauge,
+    ShardMetrics, Side, WorkerMetrics,
 };

@@ -113,6 +113,9 @@ labels! {
 
 type Counters<K, const N: usize> = By<K, Counter, N>;
 
+/// Connections refused. Its one writer is the acceptor, which hands connections to workers and is none itself.
+pub type Rejections = By<Listener, Counters<Rejected, { Rejected::COUNT }>, { Listener::COUNT }>;
+
 /// What one worker counts.
 #[derive(Debug)]
 pub struct WorkerMetrics {
@@ -126,7 +129,6 @@ pub struct WorkerMetrics {
     pub shards: Vec<ShardMetrics>,
     pub connections: By<Listener, Gauge, { Listener::COUNT }>,
     pub connections_total: Counters<Listener, { Listener::COUNT }>,
-    pub rejected: By<Listener, Counters<Rejected, { Rejected::COUNT }>, { Listener::COUNT }>,
     pub closed: Counters<Closed, { Closed::COUNT }>,
     pub protocol_errors: Counters<Side, { Side::COUNT }>,
     pub backpressure: Counters<Backpressure, { Backpressure::COUNT }>,
@@ -144,7 +146,6 @@ impl WorkerMetrics {
             shards: (0..shards).map(|_| ShardMetrics::default()).collect(),
             connections: By::default(),
             connections_total: By::default(),
-            rejected: By::default(),
             closed: By::default(),
             protocol_errors: By::default(),
             backpressure: By::default(),
