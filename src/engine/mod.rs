@@ -26,9 +26,11 @@ mod set;
 mod strings;
 mod table;
 
+use crate::command::lookup::{self, Found};
+use crate::command::{Spec, errors};
 use crate::resp::request::Args;
 use crate::resp::{Proto, write};
-use commands::{Commands, Found};
+use commands::Commands;
 use db::{Budget, Db};
 use entry::Entry;
 
@@ -91,15 +93,19 @@ impl Engine {
     pub fn execute(&mut self, proto: Proto, db: u16, args: Args<'_>, now_ms: u64, out: &mut Vec<u8>) {
         assert!(db < DATABASES, "the proxy checks SELECT's argument");
         self.stats.commands += 1;
-        let Found::Row(row) = self.commands.find(args) else {
-            return commands::refuse_unknown(args, out);
+        let (spec, id) = match lookup::find(args) {
+            Found::Command(spec, id) => (spec, id),
+            unknown => return write_unknown(out, unknown, args),
         };
-        if !row.takes(args.len()) {
-            return write_refusal(out, Refusal::Arity, row.name);
+        if !spec.arity_ok(args.len()) {
+            return write_refusal(out, Refusal::Arity, spec);
         }
+        let Some(run) = self.commands.run(id) else {
+            return commands::refuse(spec, out);
+        };
         let request = Request { proto, db: usize::from(db), args, now: now_ms as i64 };
-        if let Err(refusal) = (row.run)(self, &request, out) {
-            write_refusal(out, refusal, row.name);
+        if let Err(refusal) = run(self, &request, out) {
+            write_refusal(out, refusal, spec);
         }
     }
 
@@ -149,14 +155,21 @@ impl Engine {
 }
 
 #[cold]
-fn write_refusal(out: &mut Vec<u8>, refusal: Refusal, name: &str) {
+fn write_unknown(out: &mut Vec<u8>, found: Found, args: Args<'_>) {
+    let text = match found {
+        Found::UnknownSubcommand(container) => errors::unknown_subcommand(container, args),
+        _ => errors::unknown_command(args),
+    };
+    write::error_bytes(out, &text);
+}
+
+#[cold]
+fn write_refusal(out: &mut Vec<u8>, refusal: Refusal, spec: &Spec) {
     match refusal {
         Refusal::Text(text) => write::error(out, text),
-        Refusal::Arity => {
-            write::error(out, &format!("ERR wrong number of arguments for '{name}' command"));
-        }
+        Refusal::Arity => write::error(out, &errors::wrong_arity(spec)),
         Refusal::ExpireTime => {
-            write::error(out, &format!("ERR invalid expire time in '{name}' command"));
+            write::error(out, &format!("ERR invalid expire time in '{}' command", spec.name));
         }
     }
 }

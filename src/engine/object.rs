@@ -26,39 +26,7 @@ const HELP: [&str; 15] = [
     "    Prints this help.",
 ];
 
-type Tell = fn(&Entry, &Request<'_>, &mut Vec<u8>) -> Outcome;
-
-/// The subcommands that take a key.
-const TELLS: [(&str, Tell); 4] =
-    [("encoding", encoding), ("freq", freq), ("idletime", idletime), ("refcount", refcount)];
-
-pub fn object(e: &mut Engine, r: &Request<'_>, out: &mut Vec<u8>) -> Outcome {
-    if r.is(1, "help") {
-        return help(r, out);
-    }
-    let Some(&(name, tell)) = TELLS.iter().find(|(name, _)| r.is(1, name)) else {
-        unknown(r.args.at(1), out);
-        return Ok(());
-    };
-    if r.args.len() != 3 {
-        wrong_arity(name, out);
-        return Ok(());
-    }
-    let db = e.db(r);
-    match db.look(r.args.at(2), r.now).place {
-        Some(place) => tell(db.entry(place), r, out),
-        None => {
-            write::null(out, r.proto);
-            Ok(())
-        }
-    }
-}
-
-fn help(r: &Request<'_>, out: &mut Vec<u8>) -> Outcome {
-    if r.args.len() != 2 {
-        wrong_arity("help", out);
-        return Ok(());
-    }
+pub fn help(_: &mut Engine, _: &Request<'_>, out: &mut Vec<u8>) -> Outcome {
     write::array(out, HELP.len());
     for line in HELP {
         write::simple(out, line);
@@ -66,41 +34,49 @@ fn help(r: &Request<'_>, out: &mut Vec<u8>) -> Outcome {
     Ok(())
 }
 
-fn unknown(name: &[u8], out: &mut Vec<u8>) {
-    let shown = &name[..name.len().min(128)];
-    let text = [b"ERR unknown subcommand '", shown, b"'. Try OBJECT HELP."].concat();
-    write::error_bytes(out, &text);
+/// The entry of the key that is asked about; an absent one is answered with null. Does not count as a use.
+fn of_key<'a>(e: &'a mut Engine, r: &Request<'_>, out: &mut Vec<u8>) -> Option<&'a Entry> {
+    let db = e.db(r);
+    let place = db.look(r.args.at(2), r.now).place;
+    if place.is_none() {
+        write::null(out, r.proto);
+    }
+    place.map(|place| db.entry(place))
 }
 
-fn wrong_arity(name: &str, out: &mut Vec<u8>) {
-    let text = format!("ERR wrong number of arguments for 'object|{name}' command");
-    write::error(out, &text);
-}
-
-fn encoding(entry: &Entry, _: &Request<'_>, out: &mut Vec<u8>) -> Outcome {
-    let name = match entry.encoding() {
-        Encoding::Int => "int",
-        Encoding::Embstr => "embstr",
-        Encoding::Raw => "raw",
-    };
-    write::bulk(out, name.as_bytes());
+pub fn encoding(e: &mut Engine, r: &Request<'_>, out: &mut Vec<u8>) -> Outcome {
+    if let Some(entry) = of_key(e, r, out) {
+        let name = match entry.encoding() {
+            Encoding::Int => "int",
+            Encoding::Embstr => "embstr",
+            Encoding::Raw => "raw",
+        };
+        write::bulk(out, name.as_bytes());
+    }
     Ok(())
 }
 
-fn refcount(entry: &Entry, _: &Request<'_>, out: &mut Vec<u8>) -> Outcome {
+pub fn refcount(e: &mut Engine, r: &Request<'_>, out: &mut Vec<u8>) -> Outcome {
     const SHARED: i64 = i32::MAX as i64;
-    let small = entry.encoding() == Encoding::Int
-        && parse_integer(entry.value()).is_some_and(|n| (0..10_000).contains(&n));
-    write::integer(out, if small { SHARED } else { 1 });
+    if let Some(entry) = of_key(e, r, out) {
+        let small = entry.encoding() == Encoding::Int
+            && parse_integer(entry.value()).is_some_and(|n| (0..10_000).contains(&n));
+        write::integer(out, if small { SHARED } else { 1 });
+    }
     Ok(())
 }
 
-fn idletime(entry: &Entry, r: &Request<'_>, out: &mut Vec<u8>) -> Outcome {
-    write::integer(out, entry.idle_seconds(r.now));
+pub fn idletime(e: &mut Engine, r: &Request<'_>, out: &mut Vec<u8>) -> Outcome {
+    if let Some(entry) = of_key(e, r, out) {
+        write::integer(out, entry.idle_seconds(r.now));
+    }
     Ok(())
 }
 
-fn freq(_: &Entry, _: &Request<'_>, _: &mut Vec<u8>) -> Outcome {
+pub fn freq(e: &mut Engine, r: &Request<'_>, out: &mut Vec<u8>) -> Outcome {
+    if of_key(e, r, out).is_none() {
+        return Ok(());
+    }
     Err(Refusal::Text(
         "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.",
     ))
