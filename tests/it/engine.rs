@@ -28,7 +28,7 @@ impl Same {
             Same::Bytes => false,
             Same::AnyOrder => sorted_lines(a) == sorted_lines(b),
             Same::Within(far) => match (integer(a), integer(b)) {
-                (Some(a), Some(b)) => a > 0 && b > 0 && a.abs_diff(b) <= far.unsigned_abs(),
+                (Some(a), Some(b)) => a >= 0 && b >= 0 && a.abs_diff(b) <= far.unsigned_abs(),
                 _ => false,
             },
         }
