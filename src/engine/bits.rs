@@ -162,7 +162,9 @@ fn shifted((first, last): (usize, usize), i: usize) -> (usize, usize) {
     (first.saturating_sub(i * 8), (last - i * 8).min(7))
 }
 
-const OPERATIONS: [(&str, fn(u8, u8) -> u8); 3] =
+type Operation = fn(u8, u8) -> u8;
+
+const OPERATIONS: [(&str, Operation); 3] =
     [("AND", |a, b| a & b), ("OR", |a, b| a | b), ("XOR", |a, b| a ^ b)];
 
 pub fn bitop(e: &mut Engine, r: &Request<'_>, out: &mut Vec<u8>) -> Outcome {
@@ -188,7 +190,7 @@ pub fn bitop(e: &mut Engine, r: &Request<'_>, out: &mut Vec<u8>) -> Outcome {
 }
 
 /// Byte by byte, shorter strings going on in zeros.
-fn combine(sources: &[Vec<u8>], f: &fn(u8, u8) -> u8) -> Vec<u8> {
+fn combine(sources: &[Vec<u8>], f: &Operation) -> Vec<u8> {
     let len = sources.iter().map(Vec::len).max().unwrap_or(0);
     let byte = |source: &Vec<u8>, i: usize| source.get(i).copied().unwrap_or(0);
     (0..len)

@@ -81,6 +81,12 @@ impl Entry {
         &self.block[self.key_len as usize..]
     }
 
+    /// Reads the ends of the key and value, to have their memory near.
+    #[inline]
+    pub fn glance(&self) -> u8 {
+        self.block.first().unwrap_or(&0) ^ self.block.last().unwrap_or(&0)
+    }
+
     #[inline]
     pub fn value_len(&self) -> usize {
         self.block.len() - self.key_len as usize
@@ -124,9 +130,13 @@ impl Entry {
         self.used = (self.used & USED_MASK) | (encoding as u32) << USED_BITS;
     }
 
+    /// Written only where it changes: a read should not make a cache line dirty.
     #[inline]
     pub fn touch(&mut self, now_ms: i64) {
-        self.used = (self.used & !USED_MASK) | ((now_ms / 1000) as u32 & USED_MASK);
+        let used = (self.used & !USED_MASK) | ((now_ms / 1000) as u32 & USED_MASK);
+        if used != self.used {
+            self.used = used;
+        }
     }
 
     pub fn idle_seconds(&self, now_ms: i64) -> i64 {

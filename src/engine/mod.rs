@@ -8,6 +8,7 @@
 //! between two requests: growth is a page at a time, and the sweep for expired keys is given a budget.
 
 mod args;
+mod big;
 mod bits;
 mod commands;
 mod counters;
@@ -16,10 +17,12 @@ mod entry;
 mod expiry;
 mod float;
 mod glob;
+mod group;
 mod info;
 mod keys;
 mod lcs;
 mod object;
+mod page;
 mod scan;
 mod server;
 mod set;
@@ -33,6 +36,7 @@ use crate::resp::{Proto, write};
 use commands::Commands;
 use db::{Budget, Db};
 use entry::Entry;
+pub use group::Group;
 
 /// Number of databases, Redis's default.
 pub const DATABASES: u16 = 16;

@@ -10,82 +10,32 @@
 //!
 //! What it never does: look at values, know the time, or hold two entries of one key (the caller looks first).
 
-use super::entry::{Entry, NEVER};
+use super::entry::Entry;
+use super::page::{Page, tag};
 use foldhash::SharedSeed;
 use foldhash::quality::FoldHasher;
 use std::hash::Hasher;
 
-/// Entries of a page that have a tag. Pages hold 3 to 14 on average; what is beyond is compared key by key.
-const TAGS: usize = 16;
 /// A page is split off when there are more keys a page than this, and merged away when fewer than `KEYS_MIN`.
 const KEYS_MAX: usize = 7;
 const KEYS_MIN: usize = 3;
-/// Entries are made room for in steps of this many.
-const ENTRIES_STEP: usize = 4;
 /// Pages are allocated in chunks, so that a growing table never copies all of its pages at once.
 const CHUNK_BITS: usize = 9;
 const CHUNK_PAGES: usize = 1 << CHUNK_BITS;
-
-#[derive(Debug)]
-#[repr(align(64))]
-struct Page {
-    tags: [u16; TAGS],
-    entries: Vec<Entry>,
-    /// No entry of the page expires before this; it may be too early, never too late.
-    earliest: i64,
-}
-
-const _: () = assert!(size_of::<Page>() == 64);
-
-impl Page {
-    fn new() -> Page {
-        Page { tags: [0; TAGS], entries: Vec::new(), earliest: NEVER }
-    }
-
-    /// One bit for each tagged entry whose tag is `tag`.
-    #[inline]
-    fn hits(&self, tag: u16) -> u32 {
-        let mut hits = 0;
-        for (i, &t) in self.tags.iter().enumerate() {
-            hits |= u32::from(t == tag) << i;
-        }
-        hits & !(u32::MAX << self.entries.len().min(TAGS))
-    }
-
-    #[inline]
-    fn find(&self, tag: u16, key: &[u8]) -> Option<usize> {
-        let mut hits = self.hits(tag);
-        while hits != 0 {
-            let i = hits.trailing_zeros() as usize;
-            if self.entries[i].key() == key {
-                return Some(i);
-            }
-            hits &= hits - 1;
-        }
-        if self.entries.len() <= TAGS {
-            return None;
-        }
-        let beyond = self.entries[TAGS..].iter().position(|e| e.key() == key)?;
-        Some(TAGS + beyond)
-    }
-
-    fn push(&mut self, tag: u16, entry: Entry) {
-        if self.entries.len() == self.entries.capacity() {
-            self.entries.reserve_exact(ENTRIES_STEP);
-        }
-        if let Some(slot) = self.tags.get_mut(self.entries.len()) {
-            *slot = tag;
-        }
-        self.earliest = self.earliest.min(entry.deadline);
-        self.entries.push(entry);
-    }
-}
 
 /// Where an entry lies, until the table is next changed.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     page: usize,
     index: usize,
+}
+
+/// How far a glance goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    Page,
+    Entry,
+    Block,
 }
 
 #[derive(Debug)]
@@ -128,6 +78,21 @@ impl Table {
         let page = self.page_of(hash);
         let index = self.page(page).find(tag(hash), key)?;
         Some(Place { page, index })
+    }
+
+    /// Reads a little of what a lookup of this hash would read.
+    #[inline]
+    pub fn glance(&self, hash: u64, depth: Depth) -> u8 {
+        let page = self.page(self.page_of(hash));
+        if depth == Depth::Page {
+            return page.tags[0] as u8;
+        }
+        let hit = page.hits(tag(hash)).trailing_zeros() as usize;
+        match page.entries.get(hit) {
+            Some(entry) if depth == Depth::Entry => entry.deadline as u8,
+            Some(entry) => entry.glance(),
+            None => 0,
+        }
     }
 
     #[inline]
@@ -176,7 +141,7 @@ impl Table {
             }
         }
         let page = self.page_mut(number);
-        page.earliest = earliest(&page.entries);
+        page.settle();
         for _ in self.len..before {
             self.shrink();
         }
@@ -300,18 +265,9 @@ impl Table {
     }
 }
 
-#[inline]
-fn tag(hash: u64) -> u16 {
-    (hash >> 48) as u16
-}
-
-fn earliest(entries: &[Entry]) -> i64 {
-    entries.iter().map(|e| e.deadline).min().unwrap_or(NEVER)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::entry::Encoding;
+    use super::super::entry::{Encoding, NEVER};
     use super::*;
     use std::collections::BTreeSet;
 

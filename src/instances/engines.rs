@@ -8,10 +8,9 @@
 //! The wall clock is read once a batch of hand-overs: all commands in it see one time, as within one turn of
 //! Redis's own loop. Must never block on a port: a worker always takes its replies.
 
-use crate::engine::Engine;
+use crate::engine::{Engine, Group};
 use crate::mailbox::{Door, Handover, Inbox, Received, mailbox};
 use crate::resp::Proto;
-use crate::resp::request::{Decoded, Decoder};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -80,7 +79,7 @@ struct Runner {
 impl Runner {
     fn run(mut self, mut inbox: Inbox<Lane>) {
         let mut batch = Vec::new();
-        let mut decoder = Decoder::default();
+        let mut group = Group::default();
         loop {
             let wait = self.engine.any_volatile().then_some(SWEEP_EVERY);
             let received = inbox.receive(&mut batch, wait);
@@ -90,7 +89,7 @@ impl Runner {
             let mut begun = Instant::now();
             let now_ms = unix_ms();
             for mut handover in batch.drain(..) {
-                self.execute(&mut decoder, &mut handover, now_ms);
+                self.execute(&mut group, &mut handover, now_ms);
                 // The gauges first: who has the replies must find them counted.
                 begun = self.publish(begun);
                 handover.finish();
@@ -100,21 +99,23 @@ impl Runner {
         }
     }
 
-    fn execute(&mut self, decoder: &mut Decoder, handover: &mut Handover<Lane>, now_ms: u64) {
+    fn execute(&mut self, group: &mut Group, handover: &mut Handover<Lane>, now_ms: u64) {
         let (proto, db) = handover.tag;
         let mut at = 0;
         while at < handover.requests.len() {
-            let rest = &handover.requests[at..];
-            match decoder.next(rest, true) {
-                Ok(Decoded::Request { consumed }) => {
-                    self.engine.execute(proto, db, decoder.args(rest), now_ms, &mut handover.replies);
-                    at += consumed;
+            // Taken out, so that replies can be delivered between.
+            let requests = std::mem::take(&mut handover.requests);
+            let rest = &requests[at..];
+            let Ok(len) = group.decode(rest) else { unreachable!("a lane hands over what it has decoded") };
+            self.engine.look_ahead(db, group, rest);
+            for args in group.requests(rest) {
+                if handover.replies.len() >= PART_BYTES {
+                    handover.deliver_part();
                 }
-                other => unreachable!("a lane hands over whole requests, not {other:?}"),
+                self.engine.execute(proto, db, args, now_ms, &mut handover.replies);
             }
-            if handover.replies.len() >= PART_BYTES && at < handover.requests.len() {
-                handover.deliver_part();
-            }
+            at += len;
+            handover.requests = requests;
         }
     }
 
