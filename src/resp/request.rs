@@ -160,12 +160,7 @@ impl Decoder {
                 Some(b'*') => {}
                 Some(_) => return self.inline(bytes),
             }
-            let Some((count, next)) = header(
-                bytes,
-                0,
-                Fault::MultibulkCountTooBig,
-                Fault::MultibulkLength,
-            )?
+            let Some((count, next)) = header(bytes, 0, Fault::MultibulkCountTooBig, Fault::MultibulkLength)?
             else {
                 return Ok(Decoded::Incomplete { missing: 1 });
             };
@@ -200,17 +195,12 @@ impl Decoder {
                 if end + 2 > limits::REQUEST_BYTES_MAX {
                     return Err(Fault::RequestTooBig);
                 }
-                return Ok(Decoded::Incomplete {
-                    missing: end + 2 - bytes.len(),
-                });
+                return Ok(Decoded::Incomplete { missing: end + 2 - bytes.len() });
             }
             if bytes[end] != b'\r' || bytes[end + 1] != b'\n' {
                 return Err(Fault::MissingCrlf);
             }
-            self.spans.push(Span {
-                start: self.at as u32,
-                end: end as u32,
-            });
+            self.spans.push(Span { start: self.at as u32, end: end as u32 });
             self.at = end + 2;
             self.bulk = None;
             self.due -= 1;
@@ -226,8 +216,7 @@ impl Decoder {
             Some(b'$') => {}
             Some(&got) => return Err(Fault::ExpectedBulk(got)),
         }
-        let Some((len, next)) = header(bytes, self.at, Fault::BulkCountTooBig, Fault::BulkLength)?
-        else {
+        let Some((len, next)) = header(bytes, self.at, Fault::BulkCountTooBig, Fault::BulkLength)? else {
             return Ok(None);
         };
         if !(0..=limits::BULK_BYTES_MAX).contains(&len) {
@@ -253,11 +242,7 @@ impl Decoder {
     /// A line of words, as typed into a terminal, rewritten to multibulk for whoever it is sent on to.
     #[cold]
     fn inline(&mut self, bytes: &[u8]) -> Result<Decoded, Fault> {
-        let Some(newline) = bytes[self.at..]
-            .iter()
-            .position(|&b| b == b'\n')
-            .map(|i| i + self.at)
-        else {
+        let Some(newline) = bytes[self.at..].iter().position(|&b| b == b'\n').map(|i| i + self.at) else {
             if bytes.len() > limits::INLINE_BYTES_MAX {
                 return Err(Fault::InlineTooBig);
             }
@@ -269,50 +254,34 @@ impl Decoder {
         if line.len() > limits::INLINE_BYTES_MAX {
             return Err(Fault::InlineTooBig);
         }
-        let words =
-            split_words(line.strip_suffix(b"\r").unwrap_or(line)).ok_or(Fault::UnbalancedQuotes)?;
+        let words = split_words(line.strip_suffix(b"\r").unwrap_or(line)).ok_or(Fault::UnbalancedQuotes)?;
         self.done = true;
         if words.is_empty() {
-            return Ok(Decoded::Nothing {
-                consumed: newline + 1,
-            });
+            return Ok(Decoded::Nothing { consumed: newline + 1 });
         }
         super::write::array(&mut self.rewritten, words.len());
         for word in &words {
             super::write::number(&mut self.rewritten, b'$', word.len() as i64);
             let start = self.rewritten.len() as u32;
             self.rewritten.put_slice(word);
-            self.spans.push(Span {
-                start,
-                end: start + word.len() as u32,
-            });
+            self.spans.push(Span { start, end: start + word.len() as u32 });
             self.rewritten.put_slice(b"\r\n");
         }
-        Ok(Decoded::Request {
-            consumed: newline + 1,
-        })
+        Ok(Decoded::Request { consumed: newline + 1 })
     }
 }
 
 /// The number of a `*` or `$` line that begins at `at`, and where the next line begins; `None` where the line is
 /// not complete. Strict as Redis: no sign but a minus, no leading zero, no space.
 #[inline]
-fn header(
-    bytes: &[u8],
-    at: usize,
-    too_big: Fault,
-    invalid: Fault,
-) -> Result<Option<(i64, usize)>, Fault> {
+fn header(bytes: &[u8], at: usize, too_big: Fault, invalid: Fault) -> Result<Option<(i64, usize)>, Fault> {
     let line = &bytes[at + 1..];
     // Nearly every header has one or two digits.
     if let [a @ b'1'..=b'9', b'\r', b'\n', ..] = *line {
         return Ok(Some((i64::from(a - b'0'), at + 4)));
     }
     if let [a @ b'1'..=b'9', b @ b'0'..=b'9', b'\r', b'\n', ..] = *line {
-        return Ok(Some((
-            i64::from(a - b'0') * 10 + i64::from(b - b'0'),
-            at + 5,
-        )));
+        return Ok(Some((i64::from(a - b'0') * 10 + i64::from(b - b'0'), at + 5)));
     }
     long_header(line, at, too_big, invalid)
 }
@@ -324,25 +293,15 @@ fn long_header(
     too_big: Fault,
     invalid: Fault,
 ) -> Result<Option<(i64, usize)>, Fault> {
-    let Some(cr) = line
-        .iter()
-        .take(limits::INLINE_BYTES_MAX)
-        .position(|&b| b == b'\r')
-    else {
-        return if line.len() > limits::INLINE_BYTES_MAX {
-            Err(too_big)
-        } else {
-            Ok(None)
-        };
+    let Some(cr) = line.iter().take(limits::INLINE_BYTES_MAX).position(|&b| b == b'\r') else {
+        return if line.len() > limits::INLINE_BYTES_MAX { Err(too_big) } else { Ok(None) };
     };
     match line.get(cr + 1) {
         None => return Ok(None),
         Some(b'\n') => {}
         Some(_) => return Err(invalid),
     }
-    parse_integer(&line[..cr])
-        .map(|n| Some((n, at + 1 + cr + 2)))
-        .ok_or(invalid)
+    parse_integer(&line[..cr]).map(|n| Some((n, at + 1 + cr + 2))).ok_or(invalid)
 }
 
 /// A decimal integer exactly as Redis writes one: no plus, no leading zero, no space, within i64.
@@ -363,11 +322,7 @@ pub fn parse_integer(digits: &[u8]) -> Option<i64> {
         }
         let digit = i64::from(d - b'0');
         n = n.checked_mul(10)?;
-        n = if negative {
-            n.checked_sub(digit)?
-        } else {
-            n.checked_add(digit)?
-        };
+        n = if negative { n.checked_sub(digit)? } else { n.checked_add(digit)? };
     }
     Some(n)
 }
@@ -416,9 +371,7 @@ type Quoted = for<'a> fn(&mut Vec<u8>, &'a [u8]) -> Option<&'a [u8]>;
 /// The rest of a word that ends with a quoted part: a closing quote must be followed by a blank or nothing.
 fn ended(mut word: Vec<u8>, quoted: Quoted, tail: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     let rest = quoted(&mut word, tail)?;
-    rest.first()
-        .is_none_or(|&b| is_blank(b))
-        .then_some((word, rest))
+    rest.first().is_none_or(|&b| is_blank(b)).then_some((word, rest))
 }
 
 fn double_quoted<'a>(word: &mut Vec<u8>, mut rest: &'a [u8]) -> Option<&'a [u8]> {
@@ -426,9 +379,7 @@ fn double_quoted<'a>(word: &mut Vec<u8>, mut rest: &'a [u8]) -> Option<&'a [u8]>
         match rest {
             [] => return None,
             [b'"', tail @ ..] => return Some(tail),
-            [b'\\', b'x', high, low, tail @ ..]
-                if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() =>
-            {
+            [b'\\', b'x', high, low, tail @ ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
                 word.push(hex(*high) << 4 | hex(*low));
                 rest = tail;
             }

@@ -52,20 +52,12 @@ pub fn set(out: &mut impl BufMut, proto: Proto, n: usize) {
 
 /// The null that stands for an absent string.
 pub fn null(out: &mut impl BufMut, proto: Proto) {
-    out.put_slice(if proto == Proto::Resp3 {
-        b"_\r\n"
-    } else {
-        b"$-1\r\n"
-    });
+    out.put_slice(if proto == Proto::Resp3 { b"_\r\n" } else { b"$-1\r\n" });
 }
 
 /// The null that stands for an absent array.
 pub fn null_array(out: &mut impl BufMut, proto: Proto) {
-    out.put_slice(if proto == Proto::Resp3 {
-        b"_\r\n"
-    } else {
-        b"*-1\r\n"
-    });
+    out.put_slice(if proto == Proto::Resp3 { b"_\r\n" } else { b"*-1\r\n" });
 }
 
 /// Text for people: a verbatim string in RESP3, a bulk string in RESP2.
@@ -146,14 +138,8 @@ mod tests {
 
     #[test]
     fn numbers_at_their_limits() {
-        assert_eq!(
-            written(|o| integer(o, i64::MIN)),
-            b":-9223372036854775808\r\n"
-        );
-        assert_eq!(
-            written(|o| integer(o, i64::MAX)),
-            b":9223372036854775807\r\n"
-        );
+        assert_eq!(written(|o| integer(o, i64::MIN)), b":-9223372036854775808\r\n");
+        assert_eq!(written(|o| integer(o, i64::MAX)), b":9223372036854775807\r\n");
         assert_eq!(written(|o| integer(o, 0)), b":0\r\n");
     }
 

@@ -17,15 +17,9 @@ fn check(proxy: &Proxy, cases: &[Case<'_>]) {
         let mut client = proxy.client();
         client.send(sent);
         let (wanted, got) = if *closes {
-            (
-                (*expected).to_owned(),
-                client.until_closed(Duration::from_secs(5)),
-            )
+            ((*expected).to_owned(), client.until_closed(Duration::from_secs(5)))
         } else {
-            (
-                format!("{expected}+PONG\r\n"),
-                then_ping(&mut client, expected),
-            )
+            (format!("{expected}+PONG\r\n"), then_ping(&mut client, expected))
         };
         assert_eq!(show(&got), show(wanted.as_bytes()), "to {}", show(sent));
     }
@@ -83,31 +77,11 @@ fn broken_frames_are_named_and_the_connection_closed() {
             (b"*1\r\n$blabla\r\n", &length, CLOSED),
             (b"*1\r\n$01\r\n", &length, CLOSED),
             (b"*1\r\n$\r\n", &length, CLOSED),
-            (
-                b"*1\r\n*1\r\n",
-                &protocol_error("expected '$', got '*'"),
-                CLOSED,
-            ),
-            (
-                b"*2\r\n$3\r\nGET\r\n:1\r\n",
-                &protocol_error("expected '$', got ':'"),
-                CLOSED,
-            ),
-            (
-                b"*1\r\n$4\r\nPINGxxPING\r\n",
-                &protocol_error("invalid CRLF in request"),
-                CLOSED,
-            ),
-            (
-                b"SET \"a\r\nPING\r\n",
-                &protocol_error("unbalanced quotes in request"),
-                CLOSED,
-            ),
-            (
-                b"SET 'a'b c\r\n",
-                &protocol_error("unbalanced quotes in request"),
-                CLOSED,
-            ),
+            (b"*1\r\n*1\r\n", &protocol_error("expected '$', got '*'"), CLOSED),
+            (b"*2\r\n$3\r\nGET\r\n:1\r\n", &protocol_error("expected '$', got ':'"), CLOSED),
+            (b"*1\r\n$4\r\nPINGxxPING\r\n", &protocol_error("invalid CRLF in request"), CLOSED),
+            (b"SET \"a\r\nPING\r\n", &protocol_error("unbalanced quotes in request"), CLOSED),
+            (b"SET 'a'b c\r\n", &protocol_error("unbalanced quotes in request"), CLOSED),
         ],
     );
 }
@@ -133,21 +107,9 @@ fn lines_without_an_end_are_cut_off() {
     check(
         &proxy,
         &[
-            (
-                inline.as_bytes(),
-                &protocol_error("too big inline request"),
-                CLOSED,
-            ),
-            (
-                format!("*{digits}").as_bytes(),
-                &protocol_error("too big mbulk count string"),
-                CLOSED,
-            ),
-            (
-                format!("*1\r\n${digits}").as_bytes(),
-                &protocol_error("too big bulk count string"),
-                CLOSED,
-            ),
+            (inline.as_bytes(), &protocol_error("too big inline request"), CLOSED),
+            (format!("*{digits}").as_bytes(), &protocol_error("too big mbulk count string"), CLOSED),
+            (format!("*1\r\n${digits}").as_bytes(), &protocol_error("too big bulk count string"), CLOSED),
         ],
     );
 }
@@ -186,10 +148,7 @@ fn inline_requests_are_read_as_redis_does() {
     client.send(b">2\r\n$4\r\nPING\r\n");
     let wanted = "-ERR unknown command '>2', with args beginning with: \r\n\
                   -ERR unknown command '$4', with args beginning with: \r\n+PONG\r\n";
-    assert_eq!(
-        show(&client.raw_replies(3).concat()),
-        show(wanted.as_bytes())
-    );
+    assert_eq!(show(&client.raw_replies(3).concat()), show(wanted.as_bytes()));
 }
 
 #[test]
@@ -230,24 +189,9 @@ fn unknown_commands_and_wrong_arity_keep_the_connection() {
             (b"FOO\r\n", &unknown("FOO", ""), OPEN),
             (b"*1\r\n$0\r\n\r\n", &unknown("", ""), OPEN),
             // What is echoed can't break a frame.
-            (
-                b"*2\r\n$5\r\nF\r\nOO\r\n$4\r\na\r\nb\r\n",
-                &unknown("F  OO", "'a  b' "),
-                OPEN,
-            ),
-            (
-                format!("{long} y\r\n").as_bytes(),
-                &unknown(&long[..128], "'y' "),
-                OPEN,
-            ),
-            (
-                &two_long,
-                &unknown(
-                    "FOO",
-                    &format!("'{}' '{}' ", "a".repeat(100), "b".repeat(25)),
-                ),
-                OPEN,
-            ),
+            (b"*2\r\n$5\r\nF\r\nOO\r\n$4\r\na\r\nb\r\n", &unknown("F  OO", "'a  b' "), OPEN),
+            (format!("{long} y\r\n").as_bytes(), &unknown(&long[..128], "'y' "), OPEN),
+            (&two_long, &unknown("FOO", &format!("'{}' '{}' ", "a".repeat(100), "b".repeat(25))), OPEN),
             (b"GET\r\n", &arity("get"), OPEN),
             (b"get a b\r\n", &arity("get"), OPEN),
             (b"MSET a 1 b\r\n", &arity("mset"), OPEN),
@@ -260,11 +204,7 @@ fn unknown_commands_and_wrong_arity_keep_the_connection() {
                 "-ERR unknown subcommand 'MAINT_NOTIFICATIONS'. Try CLIENT HELP.\r\n",
                 OPEN,
             ),
-            (
-                b"SENTINEL MASTERS\r\n",
-                &unknown("SENTINEL", "'MASTERS' "),
-                OPEN,
-            ),
+            (b"SENTINEL MASTERS\r\n", &unknown("SENTINEL", "'MASTERS' "), OPEN),
         ],
     );
 }
@@ -276,26 +216,10 @@ fn hello_with_nonsense_changes_nothing() {
     check(
         &proxy,
         &[
-            (
-                b"HELLO 4\r\n",
-                "-NOPROTO unsupported protocol version\r\n",
-                OPEN,
-            ),
-            (
-                b"HELLO abc\r\n",
-                "-ERR Protocol version is not an integer or out of range\r\n",
-                OPEN,
-            ),
-            (
-                b"HELLO 3 FOO\r\n",
-                "-ERR Syntax error in HELLO option 'FOO'\r\n",
-                OPEN,
-            ),
-            (
-                b"HELLO 3 SETNAME\r\n",
-                "-ERR Syntax error in HELLO option 'SETNAME'\r\n",
-                OPEN,
-            ),
+            (b"HELLO 4\r\n", "-NOPROTO unsupported protocol version\r\n", OPEN),
+            (b"HELLO abc\r\n", "-ERR Protocol version is not an integer or out of range\r\n", OPEN),
+            (b"HELLO 3 FOO\r\n", "-ERR Syntax error in HELLO option 'FOO'\r\n", OPEN),
+            (b"HELLO 3 SETNAME\r\n", "-ERR Syntax error in HELLO option 'SETNAME'\r\n", OPEN),
         ],
     );
     let mut client = proxy.client();
@@ -321,14 +245,7 @@ fn hello_in_a_pipeline_switches_later_replies_only() {
 fn quit_drops_what_follows_it() {
     let _turn = beside_others();
     let proxy = Proxy::embedded(2);
-    check(
-        &proxy,
-        &[(
-            b"SET q 1\r\nQUIT\r\nSET q 2\r\nPING\r\n",
-            "+OK\r\n+OK\r\n",
-            CLOSED,
-        )],
-    );
+    check(&proxy, &[(b"SET q 1\r\nQUIT\r\nSET q 2\r\nPING\r\n", "+OK\r\n+OK\r\n", CLOSED)]);
     proxy.client().expect(&["GET", "q"], "$1\r\n1\r\n");
 }
 
@@ -342,11 +259,7 @@ fn databases_out_of_range() {
             (b"SELECT 0\r\n", "+OK\r\n", OPEN),
             (b"SELECT 99\r\n", "-ERR DB index is out of range\r\n", OPEN),
             (b"SELECT -1\r\n", "-ERR DB index is out of range\r\n", OPEN),
-            (
-                b"SELECT abc\r\n",
-                "-ERR value is not an integer or out of range\r\n",
-                OPEN,
-            ),
+            (b"SELECT abc\r\n", "-ERR value is not an integer or out of range\r\n", OPEN),
         ],
     );
 }
@@ -370,30 +283,18 @@ fn auth_where_no_password_is_set() {
 #[test]
 fn before_the_password_little_is_taken() {
     let _turn = beside_others();
-    let proxy = Proxy::with(ProxyOptions {
-        shards: 2,
-        password: Some("secret"),
-        ..ProxyOptions::default()
-    });
+    let proxy = Proxy::with(ProxyOptions { shards: 2, password: Some("secret"), ..ProxyOptions::default() });
     let wrong = "-WRONGPASS invalid username-password pair or user is disabled.\r\n";
     let many = protocol_error("unauthenticated multibulk length");
     let long = protocol_error("unauthenticated bulk length");
     let mut expect = |sent: &[u8], expected: &str, closes: bool| {
         let mut client = proxy.client();
         client.send(sent);
-        let got = if closes {
-            client.until_closed(Duration::from_secs(5))
-        } else {
-            client.raw_reply()
-        };
+        let got = if closes { client.until_closed(Duration::from_secs(5)) } else { client.raw_reply() };
         assert_eq!(show(&got), show(expected.as_bytes()), "to {}", show(sent));
     };
     for command in ["GET a", "PING", "FLUSHALL", "CLIENT ID", "SELECT 0"] {
-        expect(
-            format!("{command}\r\n").as_bytes(),
-            "-NOAUTH Authentication required.\r\n",
-            OPEN,
-        );
+        expect(format!("{command}\r\n").as_bytes(), "-NOAUTH Authentication required.\r\n", OPEN);
     }
     expect(b"AUTH wrong\r\n", wrong, OPEN);
     expect(b"AUTH someone secret\r\n", wrong, OPEN);
@@ -418,9 +319,5 @@ fn a_large_count_allocates_nothing() {
         .collect();
     proxy.client().expect(&["PING"], "+PONG\r\n");
     let grown = proxy.memory().now.saturating_sub(before);
-    assert!(
-        grown < 8 << 20,
-        "{} clients cost {grown} bytes",
-        clients.len()
-    );
+    assert!(grown < 8 << 20, "{} clients cost {grown} bytes", clients.len());
 }

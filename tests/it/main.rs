@@ -6,4 +6,5 @@
 //! Tests that measure time or memory run alone (`harness::turn`), the others side by side.
 
 mod bad_input;
+mod differential;
 mod harness;

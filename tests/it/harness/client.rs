@@ -32,9 +32,7 @@ impl Address {
     }
 
     pub fn port(&self) -> u16 {
-        let Address::Tcp(address) = self else {
-            panic!("a unix socket has no port")
-        };
+        let Address::Tcp(address) = self else { panic!("a unix socket has no port") };
         let port = address.rsplit(':').next();
         port.and_then(|p| p.parse().ok()).expect("host:port")
     }
@@ -59,12 +57,8 @@ impl Stream {
 
     fn set_timeout(&self, limit: Duration) -> io::Result<()> {
         match self {
-            Stream::Tcp(s) => s
-                .set_read_timeout(Some(limit))
-                .and(s.set_write_timeout(Some(limit))),
-            Stream::Unix(s) => s
-                .set_read_timeout(Some(limit))
-                .and(s.set_write_timeout(Some(limit))),
+            Stream::Tcp(s) => s.set_read_timeout(Some(limit)).and(s.set_write_timeout(Some(limit))),
+            Stream::Unix(s) => s.set_read_timeout(Some(limit)).and(s.set_write_timeout(Some(limit))),
         }
     }
 
@@ -111,10 +105,7 @@ pub fn request<A: AsRef<[u8]>>(args: &[A]) -> Vec<u8> {
 
 /// Requests written as lines of words, one behind the other.
 pub fn requests(lines: &[&str]) -> Vec<u8> {
-    lines
-        .iter()
-        .flat_map(|line| request(&line.split(' ').collect::<Vec<_>>()))
-        .collect()
+    lines.iter().flat_map(|line| request(&line.split(' ').collect::<Vec<_>>())).collect()
 }
 
 pub struct Client {
@@ -132,11 +123,7 @@ impl Client {
     pub fn try_connect(address: &Address) -> io::Result<Client> {
         let stream = Stream::connect(address)?;
         stream.set_timeout(TIMEOUT)?;
-        Ok(Client {
-            stream,
-            received: Vec::new(),
-            at: 0,
-        })
+        Ok(Client { stream, received: Vec::new(), at: 0 })
     }
 
     /// A connection that speaks protocol `version`.
@@ -151,15 +138,12 @@ impl Client {
     }
 
     pub fn set_timeout(&self, limit: Duration) {
-        self.stream
-            .set_timeout(limit)
-            .expect("a timeout can be set");
+        self.stream.set_timeout(limit).expect("a timeout can be set");
     }
 
     #[track_caller]
     pub fn send(&mut self, bytes: &[u8]) {
-        self.try_send(bytes)
-            .unwrap_or_else(|e| panic!("{} can't be sent: {e}", show(bytes)));
+        self.try_send(bytes).unwrap_or_else(|e| panic!("{} can't be sent: {e}", show(bytes)));
     }
 
     pub fn try_send(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -188,8 +172,7 @@ impl Client {
     /// The bytes of the next reply.
     #[track_caller]
     pub fn raw_reply(&mut self) -> Vec<u8> {
-        self.try_raw_reply()
-            .unwrap_or_else(|e| panic!("no reply: {e}; bytes so far {}", show(self.unread())))
+        self.try_raw_reply().unwrap_or_else(|e| panic!("no reply: {e}; bytes so far {}", show(self.unread())))
     }
 
     pub fn try_raw_reply(&mut self) -> io::Result<Vec<u8>> {
@@ -263,8 +246,7 @@ impl Client {
         let start = self.received.len();
         self.received.resize(start + 64 * 1024, 0);
         let result = self.stream.read(&mut self.received[start..]);
-        self.received
-            .truncate(start + result.as_ref().map_or(0, |n| *n));
+        self.received.truncate(start + result.as_ref().map_or(0, |n| *n));
         result
     }
 

@@ -16,29 +16,17 @@ pub struct Http {
 /// GET of a path at a local HTTP port.
 #[track_caller]
 pub fn http_get(address: &Address, path: &str) -> Http {
-    let Address::Tcp(host) = address else {
-        panic!("HTTP is spoken over TCP")
-    };
+    let Address::Tcp(host) = address else { panic!("HTTP is spoken over TCP") };
     let mut stream = TcpStream::connect(host).unwrap_or_else(|e| panic!("admin at {host}: {e}"));
-    stream
-        .set_read_timeout(Some(Duration::from_secs(10)))
-        .expect("a timeout can be set");
-    write!(
-        stream,
-        "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
-    )
-    .expect("the request can be sent");
+    stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a timeout can be set");
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n")
+        .expect("the request can be sent");
     let mut bytes = Vec::new();
-    stream
-        .read_to_end(&mut bytes)
-        .unwrap_or_else(|e| panic!("GET {path}: {e}"));
+    stream.read_to_end(&mut bytes).unwrap_or_else(|e| panic!("GET {path}: {e}"));
     let text = String::from_utf8_lossy(&bytes);
     let (head, body) = text.split_once("\r\n\r\n").expect("a head and a body");
     let status = head.split(' ').nth(1).and_then(|s| s.parse().ok());
-    Http {
-        status: status.expect("a status line"),
-        body: body.to_owned(),
-    }
+    Http { status: status.expect("a status line"), body: body.to_owned() }
 }
 
 pub struct Sample {
@@ -60,12 +48,8 @@ impl Metrics {
     }
 
     fn parse(text: &str) -> Metrics {
-        let lines = text
-            .lines()
-            .filter(|l| !l.is_empty() && !l.starts_with('#'));
-        Metrics {
-            samples: lines.map(sample).collect(),
-        }
+        let lines = text.lines().filter(|l| !l.is_empty() && !l.starts_with('#'));
+        Metrics { samples: lines.map(sample).collect() }
     }
 
     /// The sum of a family's samples that carry these labels; 0 where there are none.
@@ -93,11 +77,7 @@ fn sample(line: &str) -> Sample {
         let (name, value) = label.split_once('=').expect("label=\"value\"");
         (name.to_owned(), value.trim_matches('"').to_owned())
     });
-    Sample {
-        family: family.to_owned(),
-        labels: labels.collect(),
-        value: value.parse().expect("a number"),
-    }
+    Sample { family: family.to_owned(), labels: labels.collect(), value: value.parse().expect("a number") }
 }
 
 #[test]

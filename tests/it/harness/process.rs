@@ -35,11 +35,7 @@ impl Process {
     /// Starts `program args`, with standard output and error going to a file in `dir`.
     pub fn start(name: &str, program: &str, args: &[String], dir: &Path) -> Process {
         let output = dir.join("output");
-        let file = File::options()
-            .create(true)
-            .append(true)
-            .open(&output)
-            .expect("the output file opens");
+        let file = File::options().create(true).append(true).open(&output).expect("the output file opens");
         let copy = file.try_clone().expect("the output file is shared");
         let child = Command::new("setpriv")
             .args(["--pdeathsig", "KILL", program])
@@ -50,12 +46,7 @@ impl Process {
             .stderr(copy)
             .spawn()
             .unwrap_or_else(|e| panic!("{name}: {program} does not start: {e}"));
-        Process {
-            name: name.to_owned(),
-            child,
-            output,
-            ended: None,
-        }
+        Process { name: name.to_owned(), child, output, ended: None }
     }
 
     pub fn id(&self) -> u32 {
@@ -87,11 +78,7 @@ impl Process {
             if let Some(status) = self.ended() {
                 return status;
             }
-            assert!(
-                Instant::now() < deadline,
-                "{} still runs after {limit:?}",
-                self.name
-            );
+            assert!(Instant::now() < deadline, "{} still runs after {limit:?}", self.name);
             std::thread::sleep(Duration::from_millis(5));
         }
     }
@@ -108,23 +95,16 @@ impl Process {
         let path = format!("/proc/{}/status", self.id());
         let status = std::fs::read_to_string(path).expect("a running process has a status");
         let field = |name: &str| -> u64 {
-            let line = status
-                .lines()
-                .find(|l| l.starts_with(name))
-                .unwrap_or_default();
+            let line = status.lines().find(|l| l.starts_with(name)).unwrap_or_default();
             let kib = line.split_whitespace().nth(1).unwrap_or_default();
             kib.parse::<u64>().expect("a number of KiB") * 1024
         };
-        Memory {
-            now: field("VmRSS:"),
-            peak: field("VmHWM:"),
-        }
+        Memory { now: field("VmRSS:"), peak: field("VmHWM:") }
     }
 
     /// Sets the highest resident memory back to what is resident now.
     pub fn forget_peak(&self) {
-        std::fs::write(format!("/proc/{}/clear_refs", self.id()), "5")
-            .expect("the peak can be set back");
+        std::fs::write(format!("/proc/{}/clear_refs", self.id()), "5").expect("the peak can be set back");
     }
 }
 

@@ -58,18 +58,12 @@ pub struct Proxy {
 impl Proxy {
     /// In front of these servers, in this order.
     pub fn over(servers: &[RedisServer]) -> Proxy {
-        Proxy::with(ProxyOptions {
-            backends: addresses(servers),
-            ..ProxyOptions::default()
-        })
+        Proxy::with(ProxyOptions { backends: addresses(servers), ..ProxyOptions::default() })
     }
 
     /// With embedded shards.
     pub fn embedded(shards: usize) -> Proxy {
-        Proxy::with(ProxyOptions {
-            shards,
-            ..ProxyOptions::default()
-        })
+        Proxy::with(ProxyOptions { shards, ..ProxyOptions::default() })
     }
 
     /// In front of these servers, with further lines of configuration.
@@ -85,10 +79,7 @@ impl Proxy {
         let dir = TempDir::new().expect("a temporary directory");
         let direct = std::env::var_os("ONETRIP_TEST_TARGET").is_some_and(|v| v == "direct");
         let stand_in = direct.then(|| {
-            RedisServer::with(&RedisOptions {
-                password: options.password,
-                ..RedisOptions::default()
-            })
+            RedisServer::with(&RedisOptions { password: options.password, ..RedisOptions::default() })
         });
         let (address, admin) = match &stand_in {
             Some(server) => (server.address().clone(), server.address().clone()),
@@ -103,15 +94,8 @@ impl Proxy {
         } else {
             Process::start("onetrip", env!("CARGO_BIN_EXE_onetrip"), &args, dir.path())
         };
-        let mut proxy = Proxy {
-            process,
-            address,
-            admin,
-            unix,
-            password: options.password,
-            stand_in,
-            _dir: dir,
-        };
+        let mut proxy =
+            Proxy { process, address, admin, unix, password: options.password, stand_in, _dir: dir };
         proxy.wait_until_ready();
         proxy
     }
@@ -170,11 +154,7 @@ impl Proxy {
     }
 
     fn wait_until_ready(&mut self) {
-        let expected = if self.password.is_some() {
-            "NOAUTH"
-        } else {
-            "PONG"
-        };
+        let expected = if self.password.is_some() { "NOAUTH" } else { "PONG" };
         wait_until("onetrip answers PING", Duration::from_secs(20), || {
             assert!(self.running(), "onetrip ended at start");
             let Ok(mut client) = Client::try_connect(&self.address) else {
@@ -184,9 +164,7 @@ impl Proxy {
             reply.is_simple(expected) || reply.is_error(expected)
         });
         if self.stand_in.is_none() {
-            wait_until("onetrip is ready", Duration::from_secs(20), || {
-                self.get("/readyz").status == 200
-            });
+            wait_until("onetrip is ready", Duration::from_secs(20), || self.get("/readyz").status == 200);
         }
     }
 }

@@ -52,19 +52,10 @@ impl RedisServer {
         if let Some(password) = options.password {
             text += &format!(" --requirepass {password}");
         }
-        let args: Vec<String> = text
-            .split(' ')
-            .map(|word| if word == "''" { "" } else { word })
-            .map(str::to_owned)
-            .collect();
+        let args: Vec<String> =
+            text.split(' ').map(|word| if word == "''" { "" } else { word }).map(str::to_owned).collect();
         let process = spawn(&args, &dir);
-        let server = RedisServer {
-            dir,
-            args,
-            address,
-            password: options.password,
-            process,
-        };
+        let server = RedisServer { dir, args, address, password: options.password, process };
         server.wait_until_ready();
         server
     }
@@ -85,9 +76,7 @@ impl RedisServer {
     /// A field of its INFO.
     pub fn info(&self, field: &str) -> Option<String> {
         let text = self.client().command(&["INFO", "everything"]).text();
-        let line = text
-            .lines()
-            .find(|l| l.strip_prefix(field).is_some_and(|r| r.starts_with(':')))?;
+        let line = text.lines().find(|l| l.strip_prefix(field).is_some_and(|r| r.starts_with(':')))?;
         Some(line[field.len() + 1..].to_owned())
     }
 
@@ -97,11 +86,7 @@ impl RedisServer {
             return 0;
         };
         let calls = stats.strip_prefix("calls=").unwrap_or_default();
-        calls
-            .split(',')
-            .next()
-            .and_then(|n| n.parse().ok())
-            .expect("calls=N")
+        calls.split(',').next().and_then(|n| n.parse().ok()).expect("calls=N")
     }
 
     pub fn kill(&mut self) {

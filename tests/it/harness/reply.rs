@@ -39,9 +39,7 @@ impl Reply {
 
     #[track_caller]
     pub fn integer(&self) -> i64 {
-        let Reply::Integer(n) = self else {
-            panic!("not an integer: {self:?}")
-        };
+        let Reply::Integer(n) = self else { panic!("not an integer: {self:?}") };
         *n
     }
 
@@ -120,11 +118,7 @@ fn parse_at(bytes: &[u8], at: usize) -> Option<(Reply, usize)> {
             let end = next + count(line) as usize;
             let body = bytes.get(next..end)?.to_vec();
             assert_eq!(&bytes[end..end + 2], b"\r\n", "a bulk ends with CRLF");
-            let reply = if kind == b'$' {
-                Reply::Bulk(body)
-            } else {
-                Reply::Other(kind, body)
-            };
+            let reply = if kind == b'$' { Reply::Bulk(body) } else { Reply::Other(kind, body) };
             return Some((reply, end + 2));
         }
         b'*' => return aggregate(bytes, next, count(line), Reply::Array),
@@ -156,18 +150,13 @@ fn line_at(bytes: &[u8], at: usize) -> Option<(&[u8], usize)> {
     let rest = bytes.get(at..)?;
     let length = rest.iter().position(|&b| b == b'\r')?;
     rest.get(length + 1)?;
-    assert!(
-        length > 0 && rest[length + 1] == b'\n',
-        "a broken line: {}",
-        show(&rest[..length])
-    );
+    assert!(length > 0 && rest[length + 1] == b'\n', "a broken line: {}", show(&rest[..length]));
     Some((&rest[..length], at + length + 2))
 }
 
 fn count(line: &[u8]) -> i64 {
     let text = std::str::from_utf8(&line[1..]).ok();
-    text.and_then(|t| t.parse().ok())
-        .unwrap_or_else(|| panic!("not a number: {}", show(line)))
+    text.and_then(|t| t.parse().ok()).unwrap_or_else(|| panic!("not a number: {}", show(line)))
 }
 
 /// Bytes for people, cut where they are many.
@@ -192,12 +181,7 @@ fn frames_end_where_trees_do() {
         assert_eq!(frame_end(reply, 0), Some(reply.len()), "{}", show(reply));
         Reply::parse(reply);
         for cut in 0..reply.len() {
-            assert_eq!(
-                frame_end(&reply[..cut], 0),
-                None,
-                "{} at {cut}",
-                show(reply)
-            );
+            assert_eq!(frame_end(&reply[..cut], 0), None, "{} at {cut}", show(reply));
         }
     }
 }
