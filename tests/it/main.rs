@@ -6,5 +6,8 @@
 //! Tests that measure time or memory run alone (`harness::turn`), the others side by side.
 
 mod bad_input;
+mod bounds;
 mod differential;
 mod harness;
+mod pipelines;
+mod shard_loss;

@@ -55,7 +55,7 @@ impl Generator {
             (template, compare) = (rest, Compare::WithinOne);
         }
         let as_it_is = template.starts_with('=');
-        let mut args = self.fill(template.trim_start_matches('='));
+        let mut args = self.fill(template.trim_start_matches('='), !as_it_is);
         if !as_it_is {
             self.spoil(&mut args);
         }
@@ -66,10 +66,11 @@ impl Generator {
         step
     }
 
-    fn fill(&mut self, template: &str) -> Vec<Vec<u8>> {
+    fn fill(&mut self, template: &str, may_swap: bool) -> Vec<Vec<u8>> {
         let tag = self.rng.u8(..40);
         // A key of another type in every place: WRONGTYPE, or a command that doesn't care.
-        let swap = (self.real && self.rng.u8(..100) < 5).then(|| TYPES[self.rng.usize(..TYPES.len())]);
+        let swap =
+            (may_swap && self.real && self.rng.u8(..100) < 5).then(|| TYPES[self.rng.usize(..TYPES.len())]);
         let words = template.split(' ');
         words.map(|word| self.word(word, tag, swap)).collect()
     }

@@ -76,6 +76,13 @@ impl Stream {
         }
     }
 
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Stream::Tcp(s) => s.write(bytes),
+            Stream::Unix(s) => s.write(bytes),
+        }
+    }
+
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
             Stream::Tcp(s) => s.write_all(bytes),
@@ -148,6 +155,11 @@ impl Client {
 
     pub fn try_send(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.stream.write_all(bytes)
+    }
+
+    /// Writes what the socket takes of `bytes` within the timeout.
+    pub fn try_write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stream.write(bytes)
     }
 
     #[track_caller]

@@ -11,6 +11,7 @@ mod proxy;
 mod redis_server;
 mod reply;
 mod seed;
+mod shards;
 mod turn;
 
 pub use client::{Address, Client, request, requests};
@@ -20,9 +21,20 @@ pub use proxy::{Proxy, ProxyOptions, addresses, onetrip, redis_servers};
 pub use redis_server::{RedisOptions, RedisServer};
 pub use reply::{Reply, frame_end, show};
 pub use seed::Seed;
+pub use shards::tags_by_shard;
 pub use turn::{alone, beside_others};
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+
+/// Sets a flag when dropped, so that the threads of a scope end also when the test panics inside it.
+pub struct StopAtEnd<'a>(pub &'a AtomicBool);
+
+impl Drop for StopAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
 
 /// Whether the longer variants are asked for.
 pub fn thorough() -> bool {
