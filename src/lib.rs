@@ -4,7 +4,11 @@
 //! `command` says what each is, `session` what this client may send, `plan` where it goes, `lane` takes it to a
 //! shard and brings the reply, `reassembly` hands replies on in the order asked. ARCHITECTURE.md has the whole picture.
 
+pub mod address;
 pub mod command;
+pub mod config;
 pub mod limits;
+pub mod metrics;
 pub mod resp;
+pub mod session;
 pub mod slot;

@@ -229,7 +229,12 @@ impl Decoder {
         Ok(Some(len as usize))
     }
 
-    #[cold]
+    /// Forgets the request at hand: the next call starts at the front of its bytes.
+    pub fn restart(&mut self) {
+        self.begin();
+    }
+
+    #[inline]
     fn begin(&mut self) {
         self.spans.clear();
         self.rewritten.clear();
@@ -428,5 +433,99 @@ fn hex(digit: u8) -> u8 {
         b'0'..=b'9' => digit - b'0',
         b'a'..=b'f' => digit - b'a' + 10,
         _ => digit - b'A' + 10,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn requests(bytes: &[u8]) -> Result<Vec<Vec<Vec<u8>>>, Fault> {
+        let (mut decoder, mut at, mut found) = (Decoder::default(), 0, Vec::new());
+        loop {
+            match decoder.next(&bytes[at..], true)? {
+                Decoded::Request { consumed } => {
+                    found.push(decoder.args(&bytes[at..]).iter().map(<[u8]>::to_vec).collect());
+                    at += consumed;
+                }
+                Decoded::Nothing { consumed } => at += consumed,
+                Decoded::Incomplete { .. } => return Ok(found),
+            }
+        }
+    }
+
+    fn fault(bytes: &[u8]) -> String {
+        requests(bytes).expect_err("must be refused").text()
+    }
+
+    const STREAM: &[u8] = b"*2\r\n$3\r\nGET\r\n$1\r\na\r\n\r\n*0\r\n*-10\r\nPING \"a b\\x41\"\r\nset 'k\\'' v\n*1\r\n$0\r\n\r\n*1\r\n$12\r\nabcdefghijkl\r\n";
+
+    #[test]
+    fn a_stream_means_the_same_however_it_is_cut() {
+        let expected = requests(STREAM).expect("well-formed");
+        assert_eq!(expected.len(), 5);
+        assert_eq!(expected[1], [b"PING".to_vec(), b"a bA".to_vec()]);
+        assert_eq!(expected[2], [b"set".to_vec(), b"k'".to_vec(), b"v".to_vec()]);
+        for cut in 0..STREAM.len() {
+            let (mut decoder, mut at, mut found, mut upto) = (Decoder::default(), 0, Vec::new(), cut);
+            loop {
+                match decoder.next(&STREAM[at..upto], true).expect("well-formed") {
+                    Decoded::Request { consumed } => {
+                        found
+                            .push(decoder.args(&STREAM[at..]).iter().map(<[u8]>::to_vec).collect::<Vec<_>>());
+                        at += consumed;
+                    }
+                    Decoded::Nothing { consumed } => at += consumed,
+                    Decoded::Incomplete { missing } => {
+                        assert!(missing > 0);
+                        if upto == STREAM.len() {
+                            break;
+                        }
+                        upto += 1;
+                    }
+                }
+            }
+            assert_eq!(found, expected, "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn faults_in_the_servers_words() {
+        let invalid = "ERR Protocol error: invalid multibulk length";
+        for bytes in
+            [&b"*3000000000\r\n"[..], b"*abc\r\n", b"*01\r\n", b"*+1\r\n", b"*99999999999999999999\r\n"]
+        {
+            assert_eq!(fault(bytes), invalid);
+        }
+        for bytes in [&b"*1\r\n$-10\r\n"[..], b"*1\r\n$2000000000\r\n", b"*1\r\n$blabla\r\n"] {
+            assert_eq!(fault(bytes), "ERR Protocol error: invalid bulk length");
+        }
+        assert_eq!(fault(b"*1\r\n*1\r\n"), "ERR Protocol error: expected '$', got '*'");
+        assert_eq!(fault(b"*1\r\n$1\r\nabc"), "ERR Protocol error: invalid CRLF in request");
+        assert_eq!(fault(b"set \"a\"b\r\n"), "ERR Protocol error: unbalanced quotes in request");
+        assert_eq!(fault(&[b'a'; 70_000]), "ERR Protocol error: too big inline request");
+        assert_eq!(
+            fault(&[&b"*"[..], &[b'1'; 70_000]].concat()),
+            "ERR Protocol error: too big mbulk count string"
+        );
+        assert_eq!(
+            fault(&[&b"*1\r\n$"[..], &[b'1'; 70_000]].concat()),
+            "ERR Protocol error: too big bulk count string"
+        );
+    }
+
+    #[test]
+    fn strangers_may_send_little() {
+        let mut decoder = Decoder::default();
+        assert_eq!(decoder.next(b"*11\r\n", false), Err(Fault::UnauthenticatedMultibulkLength));
+        let mut decoder = Decoder::default();
+        assert_eq!(decoder.next(b"*1\r\n$16385\r\n", false), Err(Fault::UnauthenticatedBulkLength));
+    }
+
+    #[test]
+    fn nothing_is_allocated_by_a_declared_count() {
+        let mut decoder = Decoder::default();
+        assert!(matches!(decoder.next(b"*1000000\r\n$1\r\na\r\n", true), Ok(Decoded::Incomplete { .. })));
+        assert!(decoder.heap_bytes() < 1024);
     }
 }

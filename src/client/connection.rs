@@ -1,0 +1,166 @@
+//! One client's socket: reads a batch, hands it to the conversation, writes what is owed.
+//!
+//! Read top-down, `poll` is the life of a client's turn: write what has come, take what had to wait, read what is
+//! there, write what was answered at once. It is one hand-written poll instead of reader and writer tasks, so that an
+//! idle client costs one small task and a busy one is woken once a turn.
+//!
+//! It never decides about a request (conversation) or a reply (window).
+
+use super::conversation::Conversation;
+use super::directory::Registration;
+use super::world::World;
+use crate::limits;
+use crate::metrics::{Buffer, Closed};
+use crate::socket::Socket;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use tokio::io::AsyncWrite;
+use tokio_util::io::poll_read_buf;
+
+/// Reads of one socket before others get their turn.
+const READS_A_TURN: usize = 4;
+
+pub struct Connection {
+    socket: Socket,
+    conversation: Conversation,
+    registration: Registration,
+    world: Rc<World>,
+    /// What the buffer gauges have been told: undecoded and unread bytes.
+    told: (usize, usize),
+    watched: bool,
+}
+
+impl Connection {
+    pub fn new(
+        socket: Socket,
+        conversation: Conversation,
+        registration: Registration,
+        world: Rc<World>,
+    ) -> Connection {
+        Connection { socket, conversation, registration, world, told: (0, 0), watched: false }
+    }
+
+    fn poll_turn(&mut self, cx: &mut Context<'_>) -> Poll<Closed> {
+        self.conversation.window().set_waker(cx.waker());
+        if self.is_killed(cx) {
+            return Poll::Ready(Closed::Killed);
+        }
+        let mut reads = 0;
+        loop {
+            if let Err(reason) = self.write_output(cx) {
+                return Poll::Ready(reason);
+            }
+            let world = Rc::clone(&self.world);
+            if !world.tools.turn(|turn| self.conversation.resume(&world, turn)) {
+                return self.stopped(cx);
+            }
+            if reads == READS_A_TURN {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            reads += 1;
+            match self.read(cx) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Ok(0)) => self.conversation.end(Closed::Client),
+                Poll::Ready(Ok(_)) => {}
+                Poll::Ready(Err(_)) => return Poll::Ready(Closed::Io),
+            }
+        }
+    }
+
+    /// Nothing is read now: the client has to wait, or it is owed its last replies.
+    fn stopped(&mut self, cx: &mut Context<'_>) -> Poll<Closed> {
+        // A stalled request may have been answered in this very turn.
+        if let Err(reason) = self.write_output(cx) {
+            return Poll::Ready(reason);
+        }
+        let window = self.conversation.window();
+        match self.conversation.ending() {
+            Some(reason) if window.in_flight() == 0 && window.output().is_empty() => Poll::Ready(reason),
+            _ => Poll::Pending,
+        }
+    }
+
+    fn is_killed(&mut self, cx: &mut Context<'_>) -> bool {
+        if self.watched {
+            return self.registration.is_killed();
+        }
+        self.watched = true;
+        self.registration.killed(cx.waker())
+    }
+
+    #[inline]
+    fn read(&mut self, cx: &mut Context<'_>) -> Poll<std::io::Result<usize>> {
+        let tools = Rc::clone(&self.world.tools);
+        let socket = Pin::new(&mut self.socket);
+        let read = match self.conversation.cut_request() {
+            Some(bytes) => {
+                bytes.reserve(limits::READ_BYTES);
+                poll_read_buf(socket, cx, bytes)
+            }
+            None => {
+                let mut scratch = tools.scratch.borrow_mut();
+                scratch.clear();
+                let read = poll_read_buf(socket, cx, &mut *scratch);
+                if matches!(read, Poll::Ready(Ok(n)) if n > 0) {
+                    tools.turn(|turn| self.conversation.feed(&scratch, &self.world, turn));
+                }
+                return read;
+            }
+        };
+        if matches!(read, Poll::Ready(Ok(n)) if n > 0) {
+            tools.turn(|turn| self.conversation.proceed(&self.world, turn));
+        }
+        read
+    }
+
+    #[inline]
+    fn write_output(&mut self, cx: &mut Context<'_>) -> Result<(), Closed> {
+        let mut window = self.conversation.window();
+        if let Some(reason) = window.broken() {
+            return Err(reason);
+        }
+        while !window.output().is_empty() {
+            match Pin::new(&mut self.socket).poll_write(cx, window.output()) {
+                Poll::Pending => break,
+                Poll::Ready(Ok(n)) if n > 0 => self.world.tools.turn(|turn| window.written(n, turn)),
+                Poll::Ready(_) => return Err(Closed::Io),
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps the worker's buffer gauges and the directory up to date, once a turn.
+    #[inline]
+    fn tell(&mut self) {
+        let now = (self.conversation.undecoded_bytes(), self.conversation.window().waiting_bytes());
+        if now != self.told {
+            let gauges = &self.world.tools.metrics.buffer_bytes;
+            gauges[Buffer::ClientIn].replace(self.told.0 as u64, now.0 as u64);
+            gauges[Buffer::ClientOut].replace(self.told.1 as u64, now.1 as u64);
+            self.told = now;
+        }
+        self.registration.note(&self.conversation.session);
+    }
+}
+
+impl Future for Connection {
+    type Output = Closed;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Closed> {
+        let this = self.get_mut();
+        let polled = this.poll_turn(cx);
+        this.tell();
+        polled
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        let world = Rc::clone(&self.world);
+        world.tools.turn(|turn| self.conversation.abandon(turn));
+        self.tell();
+    }
+}

@@ -1,0 +1,466 @@
+//! The straight line: a client's bytes in, orders to lanes and places in its window out.
+//!
+//! From the first byte of a batch to its last order nothing here waits, reads a clock or touches a socket. A request
+//! that can't be taken now (no room in the window, a full lane, replies owed before the protocol may change) is left
+//! undecoded where it is, and so is all that follows it; `resume` tries again.
+//!
+//! ```text
+//!   bytes ─► decoder ─► row ─► admit ─► Forward: slot → lane        ─► a place in the window
+//!                                       Split, FanOut: several lanes ─► one place, one gather
+//!                                       Local, errors                ─► answered at once, in its place
+//! ```
+
+use super::local::{self, After};
+use super::world::World;
+use crate::command::lookup::{self, Found};
+use crate::command::{FanOut, Handling, Local, Spec, SpecId, Split, errors, keys, table};
+use crate::lane::Lane;
+use crate::limits;
+use crate::metrics::{Backpressure, Closed, Family, Side};
+use crate::plan::{self, Route, split};
+use crate::reassembly::{Asked, Gather, Window, merge::Merge};
+use crate::resp::request::{Args, Decoded, Decoder, Fault};
+use crate::resp::{Proto, write};
+use crate::session::{self, Admit, Session};
+use crate::slot::ShardId;
+use crate::topology::SlotMap;
+use crate::trip::{Failure, Frame, Order, Ticket};
+use crate::turn::Turn;
+use bytes::{Buf, Bytes, BytesMut};
+use std::cell::{RefCell, RefMut};
+use std::rc::Rc;
+
+/// Row under which requests are counted whose command is not in the table.
+pub const UNKNOWN: SpecId = SpecId(table::ROWS.len() as u16);
+
+/// Whether more of the client's bytes are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Reading,
+    /// The request at the front can't be taken yet.
+    Stalled(Backpressure),
+    /// Nothing more is taken; what is owed is still delivered.
+    Ending(Closed),
+}
+
+/// What became of one request.
+enum Step {
+    Taken,
+    Stall(Backpressure),
+    End(Closed),
+}
+
+/// Bytes of a client that are not decoded yet: the exception, since most reads end with a whole request.
+#[derive(Default)]
+struct Partial {
+    bytes: BytesMut,
+    decoder: Decoder,
+}
+
+pub struct Conversation {
+    pub session: Session,
+    window: Rc<RefCell<Window>>,
+    partial: Option<Box<Partial>>,
+    phase: Phase,
+}
+
+impl Conversation {
+    pub fn new(session: Session, world: &World) -> Conversation {
+        let window = Window::new(world.map.shards(), world.limits);
+        Conversation { session, window: Rc::new(RefCell::new(window)), partial: None, phase: Phase::Reading }
+    }
+
+    pub fn window(&self) -> RefMut<'_, Window> {
+        self.window.borrow_mut()
+    }
+
+    /// Whether the client's socket should be read.
+    #[inline]
+    pub fn wants_bytes(&self) -> bool {
+        self.phase == Phase::Reading
+    }
+
+    /// The reason to close, once every reply owed is delivered.
+    pub fn ending(&self) -> Option<Closed> {
+        match self.phase {
+            Phase::Ending(reason) => Some(reason),
+            _ => None,
+        }
+    }
+
+    /// The client will send nothing more; it may still read what it is owed.
+    pub fn end(&mut self, reason: Closed) {
+        if self.ending().is_none() {
+            self.phase = Phase::Ending(reason);
+            self.partial = None;
+        }
+    }
+
+    /// Bytes read and not decoded.
+    pub fn undecoded_bytes(&self) -> usize {
+        self.partial.as_ref().map_or(0, |partial| partial.bytes.len())
+    }
+
+    /// Where the next bytes are to be read to, if a request is cut in the middle; then call [`Self::proceed`].
+    pub fn cut_request(&mut self) -> Option<&mut BytesMut> {
+        self.partial.as_mut().map(|partial| &mut partial.bytes)
+    }
+
+    /// Takes the requests in `bytes`, which were read while no request was cut.
+    pub fn feed(&mut self, bytes: &[u8], world: &World, turn: &mut Turn<'_>) {
+        assert!(self.partial.is_none(), "bytes overtake those of a cut request");
+        let mut decoder = world.decoder.borrow_mut();
+        self.window.borrow_mut().begin_batch(turn.now);
+        let used = self.requests(bytes, &mut decoder, world, turn);
+        if self.ending().is_none() && used < bytes.len() {
+            let mut partial = Box::<Partial>::default();
+            partial.bytes.extend_from_slice(&bytes[used..]);
+            if decoder.midway() {
+                partial.decoder = std::mem::take(&mut *decoder);
+            }
+            self.partial = Some(partial);
+        }
+        decoder.restart();
+    }
+
+    /// Goes on with the bytes of a cut or stalled request.
+    pub fn proceed(&mut self, world: &World, turn: &mut Turn<'_>) {
+        let Some(mut partial) = self.partial.take() else {
+            if self.ending().is_none() {
+                self.phase = Phase::Reading;
+            }
+            return;
+        };
+        self.phase = Phase::Reading;
+        self.window.borrow_mut().begin_batch(turn.now);
+        let Partial { bytes, decoder } = &mut *partial;
+        self.long_request(bytes, decoder, world, turn);
+        let used = if self.wants_bytes() { self.requests(bytes, decoder, world, turn) } else { 0 };
+        bytes.advance(used);
+        if !partial.bytes.is_empty() && self.ending().is_none() {
+            self.partial = Some(partial);
+        }
+    }
+
+    /// After replies have left or a lane has got room: takes what had to wait. True: the socket may be read again.
+    pub fn resume(&mut self, world: &World, turn: &mut Turn<'_>) -> bool {
+        if let Phase::Stalled(_) = self.phase {
+            self.window.borrow_mut().waiting = false;
+            self.proceed(world, turn);
+        }
+        self.wants_bytes()
+    }
+
+    /// Takes requests until the bytes or the client's room run out; returns how many bytes were used.
+    fn requests(&mut self, bytes: &[u8], decoder: &mut Decoder, world: &World, turn: &mut Turn<'_>) -> usize {
+        let mut used = 0;
+        loop {
+            match decoder.next(&bytes[used..], self.session.authenticated()) {
+                Ok(Decoded::Request { consumed }) => {
+                    let args = decoder.args(&bytes[used..]);
+                    if !self.take(args, None, world, turn) {
+                        decoder.restart();
+                        return used;
+                    }
+                    used += consumed;
+                }
+                Ok(Decoded::Nothing { consumed }) => {
+                    used += consumed;
+                    decoder.restart();
+                }
+                Ok(Decoded::Incomplete { .. }) => return used,
+                Err(fault) => {
+                    self.refuse_protocol(&fault, turn);
+                    return bytes.len();
+                }
+            }
+        }
+    }
+
+    /// Takes a request at the front that is too long to be copied: it is shared with its lane.
+    fn long_request(&mut self, bytes: &mut BytesMut, decoder: &mut Decoder, world: &World, turn: &mut Turn<'_>) {
+        let Ok(Decoded::Request { consumed }) = decoder.next(bytes, self.session.authenticated()) else { return };
+        if consumed < limits::SHARED_REQUEST_BYTES || bytes[0] != b'*' {
+            return decoder.restart();
+        }
+        let rest = bytes.split_off(consumed);
+        let frame = std::mem::replace(bytes, rest).freeze();
+        let taken = self.take(decoder.args(&frame), Some(&frame), world, turn);
+        decoder.restart();
+        if !taken {
+            let mut whole = BytesMut::from(frame);
+            whole.unsplit(std::mem::take(bytes));
+            *bytes = whole;
+        }
+    }
+
+    /// Takes one request; false: it, and what follows, has to wait or is not wanted any more.
+    #[inline]
+    fn take(&mut self, args: Args<'_>, shared: Option<&Bytes>, world: &World, turn: &mut Turn<'_>) -> bool {
+        match self.request(args, shared, world, turn) {
+            Step::Taken => true,
+            Step::Stall(why) => {
+                self.phase = Phase::Stalled(why);
+                turn.metrics.backpressure[why].add(1);
+                self.window.borrow_mut().waiting = true;
+                false
+            }
+            Step::End(reason) => {
+                self.phase = Phase::Ending(reason);
+                false
+            }
+        }
+    }
+
+    #[inline]
+    fn request(&mut self, args: Args<'_>, shared: Option<&Bytes>, world: &World, turn: &mut Turn<'_>) -> Step {
+        if !self.window.borrow().has_room() {
+            return Step::Stall(Backpressure::Window);
+        }
+        let (spec, id) = match lookup::find(args) {
+            Found::Command(spec, id) => (spec, id),
+            other => return self.unknown(other, args, turn),
+        };
+        if !spec.arity_ok(args.len()) {
+            return self.error(id, spec, &args, errors::wrong_arity(spec).as_bytes(), turn);
+        }
+        if let Admit::Refuse(text) = self.session.admit(spec) {
+            return self.error(id, spec, &args, text.as_bytes(), turn);
+        }
+        match spec.handling {
+            Handling::Forward if spec.lone_key != 0 => {
+                let shard = plan::shard_of(args.at(spec.lone_key as usize), &world.map);
+                self.forward(shard, (id, spec), args, shared, world, turn)
+            }
+            _ => self.uncommon((id, spec), args, shared, world, turn),
+        }
+    }
+
+    #[inline]
+    fn forward(
+        &mut self,
+        shard: ShardId,
+        (id, spec): (SpecId, &Spec),
+        args: Args<'_>,
+        shared: Option<&Bytes>,
+        world: &World,
+        turn: &mut Turn<'_>,
+    ) -> Step {
+        let lane = world.lanes.lane(shard, self.session.proto());
+        let mut lane = lane.borrow_mut();
+        if let Some(step) = self.turned_away(&mut lane, (id, spec), &args, turn) {
+            return step;
+        }
+        let asked = self.asked(id, spec, &args);
+        let ticket = self.window.borrow_mut().expect(asked, shard);
+        let frame = shared.map_or(Frame::Copied(args.frame()), |bytes| Frame::Shared(bytes.clone()));
+        lane.push(&self.window, Order { frame, ticket, readonly: spec.is_readonly() }, turn.now);
+        Step::Taken
+    }
+
+    /// What happens to a request whose lane can't take it; `None` where it can.
+    #[inline]
+    fn turned_away(
+        &mut self,
+        lane: &mut Lane,
+        (id, spec): (SpecId, &Spec),
+        args: &Args<'_>,
+        turn: &mut Turn<'_>,
+    ) -> Option<Step> {
+        if lane.is_full() {
+            lane.wait_for_room(&self.window);
+            return Some(Step::Stall(Backpressure::Lane));
+        }
+        let failure = lane.refuses(turn.now)?;
+        let text = failure.text(lane.shard, lane.address());
+        Some(self.error(id, spec, args, text.as_bytes(), turn))
+    }
+
+    #[inline(never)]
+    fn uncommon(
+        &mut self,
+        (id, spec): (SpecId, &'static Spec),
+        args: Args<'_>,
+        shared: Option<&Bytes>,
+        world: &World,
+        turn: &mut Turn<'_>,
+    ) -> Step {
+        match spec.handling {
+            Handling::Forward => self.forward_by_keys((id, spec), args, shared, world, turn),
+            Handling::Split(kind) => match split::split(kind, args, &world.map) {
+                split::Cut::Whole(shard) => self.forward(shard, (id, spec), args, shared, world, turn),
+                split::Cut::Parts(parts) => self.split(kind, parts, (id, spec), &args, world, turn),
+            },
+            Handling::FanOut(how) => self.fan_out(how, (id, spec), args, world, turn),
+            Handling::Local(op) => self.local(op, (id, spec), args, world, turn),
+            Handling::Missing(_) | Handling::Refuse(_) => unreachable!("not admitted"),
+        }
+    }
+
+    fn forward_by_keys(
+        &mut self,
+        (id, spec): (SpecId, &'static Spec),
+        args: Args<'_>,
+        shared: Option<&Bytes>,
+        world: &World,
+        turn: &mut Turn<'_>,
+    ) -> Step {
+        if keys::blocks(spec, args) {
+            let text = session::missing(crate::command::Missing::Blocking);
+            return self.error(id, spec, &args, text.as_bytes(), turn);
+        }
+        let route = plan::route(spec, args, &world.map, &mut world.positions.borrow_mut());
+        let shard = match route {
+            Route::Shard(shard) => shard,
+            Route::Any => ShardId(0),
+            Route::CrossSlot => return self.error(id, spec, &args, plan::CROSSSLOT.as_bytes(), turn),
+        };
+        self.forward(shard, (id, spec), args, shared, world, turn)
+    }
+
+    // --- Several shards ---------------------------------------------------------------------------------------
+
+    fn split(
+        &mut self,
+        kind: Split,
+        parts: split::Parts,
+        command: (SpecId, &Spec),
+        args: &Args<'_>,
+        world: &World,
+        turn: &mut Turn<'_>,
+    ) -> Step {
+        let how = match kind {
+            Split::Sum => Merge::Sum,
+            Split::Values => Merge::Values { order: parts.order },
+            Split::Pairs => Merge::Pairs,
+        };
+        self.scatter(how, &parts.requests, command, args, world, turn)
+    }
+
+    fn fan_out(
+        &mut self,
+        how: FanOut,
+        command: (SpecId, &Spec),
+        args: Args<'_>,
+        world: &World,
+        turn: &mut Turn<'_>,
+    ) -> Step {
+        match super::fanout::requests(how, args, &world.map, &world.facts) {
+            Ok((merge, requests)) => self.scatter(merge, &requests, command, &args, world, turn),
+            Err(text) => self.error(command.0, command.1, &args, text.as_bytes(), turn),
+        }
+    }
+
+    /// Sends each shard its request; the parts come together in one place of the window.
+    fn scatter(
+        &mut self,
+        how: Merge,
+        requests: &[(ShardId, Vec<u8>)],
+        (id, spec): (SpecId, &Spec),
+        args: &Args<'_>,
+        world: &World,
+        turn: &mut Turn<'_>,
+    ) -> Step {
+        let proto = self.session.proto();
+        for (shard, _) in requests {
+            let lane = world.lanes.lane(*shard, proto);
+            if let Some(step) = self.turned_away(&mut lane.borrow_mut(), (id, spec), args, turn) {
+                return step;
+            }
+        }
+        let mut asked = self.asked(id, spec, args);
+        asked.family = Family::Fanout;
+        let gather = Gather::new(how, proto, requests.iter().map(|(shard, _)| *shard));
+        let ticket = self.window.borrow_mut().expect_gather(asked, gather);
+        for (part, (shard, request)) in requests.iter().enumerate() {
+            let order = Order {
+                frame: Frame::Copied(request),
+                ticket: Ticket { part: part as u16, ..ticket },
+                readonly: spec.is_readonly(),
+            };
+            world.lanes.lane(*shard, proto).borrow_mut().push(&self.window, order, turn.now);
+        }
+        Step::Taken
+    }
+
+    // --- Answered here ----------------------------------------------------------------------------------------
+
+    fn local(
+        &mut self,
+        op: Local,
+        (id, spec): (SpecId, &Spec),
+        args: Args<'_>,
+        world: &World,
+        turn: &mut Turn<'_>,
+    ) -> Step {
+        // Replies still owed are in the old protocol's form: they come first.
+        if may_change_protocol(op) && self.window.borrow().in_flight() > 0 {
+            return Step::Stall(Backpressure::Window);
+        }
+        let mut reply = BytesMut::new();
+        let after = local::answer(op, args, &mut self.session, &world.facts, &mut reply);
+        let asked = self.asked(id, spec, &args);
+        self.window.borrow_mut().answer(asked, &reply, turn);
+        match after {
+            After::Continue => Step::Taken,
+            After::Close => Step::End(Closed::Client),
+        }
+    }
+
+    #[cold]
+    fn unknown(&mut self, found: Found, args: Args<'_>, turn: &mut Turn<'_>) -> Step {
+        let text = match found {
+            Found::UnknownSubcommand(container) => errors::unknown_subcommand(container, args),
+            _ if session::looks_like_http(args) => {
+                tracing::warn!("closed a connection that speaks HTTP; the page is at the admin address");
+                turn.metrics.protocol_errors[Side::Client].add(1);
+                return Step::End(Closed::Protocol);
+            }
+            _ => errors::unknown_command(args),
+        };
+        let mut reply = Vec::new();
+        write::error_bytes(&mut reply, &text);
+        let silent = self.session.drops_reply();
+        let len = args.frame().len() as u32;
+        let asked = Asked { spec: UNKNOWN.0, family: Family::Read, len, silent };
+        self.window.borrow_mut().answer(asked, &reply, turn);
+        Step::Taken
+    }
+
+    #[cold]
+    fn error(&mut self, id: SpecId, spec: &Spec, args: &Args<'_>, text: &[u8], turn: &mut Turn<'_>) -> Step {
+        let mut reply = Vec::new();
+        write::error_bytes(&mut reply, text);
+        let asked = self.asked(id, spec, args);
+        self.window.borrow_mut().answer(asked, &reply, turn);
+        Step::Taken
+    }
+
+    /// Tells the client what is wrong with its bytes; the connection ends with it.
+    #[cold]
+    fn refuse_protocol(&mut self, fault: &Fault, turn: &mut Turn<'_>) {
+        turn.metrics.protocol_errors[Side::Client].add(1);
+        let mut reply = Vec::new();
+        write::error(&mut reply, &fault.text());
+        let asked = Asked { spec: UNKNOWN.0, family: Family::Read, len: 0, silent: false };
+        self.window.borrow_mut().answer(asked, &reply, turn);
+        self.phase = Phase::Ending(Closed::Protocol);
+    }
+
+    #[inline]
+    fn asked(&mut self, id: SpecId, spec: &Spec, args: &Args<'_>) -> Asked {
+        let family = if spec.is_write() { Family::Write } else { Family::Read };
+        let silent = self.session.drops_reply();
+        Asked { spec: id.0, family, len: args.frame().len() as u32, silent }
+    }
+
+    /// The client is gone: nothing that still comes for it is kept.
+    pub fn abandon(&mut self, turn: &mut Turn<'_>) {
+        self.window.borrow_mut().abandon(turn.pool);
+        self.partial = None;
+    }
+}
+
+fn may_change_protocol(op: Local) -> bool {
+    matches!(op, Local::Hello | Local::Reset | Local::Select)
+}

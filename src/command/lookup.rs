@@ -1,0 +1,286 @@
+//! A command's name, in any case → its row.
+//!
+//! Owns the index over the names, built when the program is compiled: open addressing over a multiplied hash of the
+//! name's lower-case words. A name is at most 24 bytes, so it is three machine words and a length; comparing it is
+//! comparing words, and nothing is allocated, locked or initialised on the way. A subcommand is found by the same
+//! index with its container's number mixed in, and only where the container's row says that it has subcommands.
+//!
+//! Must never take a name that merely folds to the same letters: the length is part of what is compared, and only
+//! `A`–`Z` are folded.
+
+use super::table::ROWS;
+use super::{Spec, SpecId};
+use crate::resp::request::Args;
+
+/// What a request's first arguments name.
+#[derive(Clone, Copy, Debug)]
+pub enum Found {
+    Command(&'static Spec, SpecId),
+    UnknownCommand,
+    /// The container's row; [`super::errors::unknown_subcommand`] has the text.
+    UnknownSubcommand(&'static Spec),
+}
+
+/// The row that a request means; a container called alone is its own row, whose arity refuses it.
+/// `args` holds at least the name.
+#[inline]
+pub fn find(args: Args<'_>) -> Found {
+    let Some(id) = probe(&Name::new(args.at(0), NO_CONTAINER)) else {
+        return Found::UnknownCommand;
+    };
+    let spec = id.spec();
+    if spec.is_container() && args.len() > 1 {
+        return find_sub(spec, id, args.at(1));
+    }
+    Found::Command(spec, id)
+}
+
+#[inline(never)]
+fn find_sub(container: &'static Spec, id: SpecId, name: &[u8]) -> Found {
+    match probe(&Name::new(name, id.0)) {
+        Some(sub) => Found::Command(sub.spec(), sub),
+        None => Found::UnknownSubcommand(container),
+    }
+}
+
+/// `get`, `client|setname`, in any case: for tables that are built on rows, not for requests.
+pub fn by_name(name: &str) -> Option<SpecId> {
+    let (command, sub) = match name.split_once('|') {
+        Some((container, sub)) => (container, Some(sub)),
+        None => (name, None),
+    };
+    let id = probe(&Name::new(command.as_bytes(), NO_CONTAINER))?;
+    match sub {
+        Some(sub) => probe(&Name::new(sub.as_bytes(), id.0)),
+        None => Some(id),
+    }
+}
+
+/// Longest name, and longest subcommand, that a row may have.
+const NAME_MAX: usize = 24;
+/// Stands in a command's own name where a subcommand's has its container.
+const NO_CONTAINER: u16 = u16::MAX;
+/// Slots of the index: a power of two, at least twice the rows, so that nearly every probe ends at its first slot.
+const SLOTS: usize = 2048;
+const SHIFT: u32 = u64::BITS - SLOTS.trailing_zeros();
+const EMPTY: u16 = u16::MAX;
+
+/// A name as it is compared: lower-case words and, in `whose`, its length and container.
+#[derive(Clone, Copy)]
+struct Name {
+    words: [u64; 3],
+    whose: u32,
+}
+
+impl Name {
+    /// A name longer than any row's gives one that equals none.
+    #[inline]
+    const fn new(name: &[u8], container: u16) -> Name {
+        let (words, len) = match name.len() {
+            0..=8 => ([short(name), 0, 0], name.len()),
+            9..=16 => ([first8(name), last8(name), 0], name.len()),
+            17..=NAME_MAX => ([first8(name), second8(name), last8(name)], name.len()),
+            _ => ([0, 0, 0], NAME_MAX + 1),
+        };
+        let words = [lower(words[0]), lower(words[1]), lower(words[2])];
+        let whose = (len as u32) << 16 | container as u32;
+        Name { words, whose }
+    }
+
+    #[inline]
+    const fn slot(&self) -> usize {
+        let mixed = self.words[0]
+            ^ self.words[1].rotate_left(21)
+            ^ self.words[2].rotate_left(43)
+            ^ (self.whose as u64).rotate_left(11);
+        // Fibonacci hashing: the top bits of the product depend on all bits of the words.
+        ((mixed ^ (mixed >> 29)).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> SHIFT) as usize
+    }
+
+    #[inline]
+    const fn is(&self, other: &Name) -> bool {
+        self.words[0] == other.words[0]
+            && self.whose == other.whose
+            && self.words[1] == other.words[1]
+            && self.words[2] == other.words[2]
+    }
+}
+
+#[inline]
+fn probe(name: &Name) -> Option<SpecId> {
+    let mut slot = name.slot();
+    loop {
+        let row = INDEX[slot];
+        if row == EMPTY {
+            return None;
+        }
+        if NAMES[row as usize].is(name) {
+            return Some(SpecId(row));
+        }
+        slot = (slot + 1) % SLOTS;
+    }
+}
+
+/// Every row's name, by the row's number.
+static NAMES: [Name; ROWS.len()] = names();
+/// Row numbers by hash; `EMPTY` ends a probe.
+static INDEX: [u16; SLOTS] = index(&names());
+
+const fn names() -> [Name; ROWS.len()] {
+    assert!(ROWS.len() * 2 <= SLOTS);
+    let mut names = [Name::new(b"", NO_CONTAINER); ROWS.len()];
+    let mut container = NO_CONTAINER;
+    let mut row = 0;
+    while row < ROWS.len() {
+        let name = ROWS[row].name.as_bytes();
+        let bar = position(name, b'|');
+        if bar == name.len() {
+            assert!(name.len() <= NAME_MAX);
+            container = row as u16;
+            names[row] = Name::new(name, NO_CONTAINER);
+        } else {
+            let (own, sub) = name.split_at(bar);
+            // A container's subcommands stand right behind it.
+            assert!(Name::new(own, NO_CONTAINER).is(&names[container as usize]));
+            assert!(sub.len() - 1 <= NAME_MAX);
+            names[row] = Name::new(sub.split_at(1).1, container);
+        }
+        row += 1;
+    }
+    names
+}
+
+const fn index(names: &[Name; ROWS.len()]) -> [u16; SLOTS] {
+    let mut index = [EMPTY; SLOTS];
+    let mut row = 0;
+    while row < names.len() {
+        let mut slot = names[row].slot();
+        while index[slot] != EMPTY {
+            assert!(!names[index[slot] as usize].is(&names[row]));
+            slot = (slot + 1) % SLOTS;
+        }
+        index[slot] = row as u16;
+        row += 1;
+    }
+    index
+}
+
+const fn position(name: &[u8], byte: u8) -> usize {
+    let mut i = 0;
+    while i < name.len() && name[i] != byte {
+        i += 1;
+    }
+    i
+}
+
+/// Up to eight bytes as one word; the two halves of a longer one overlap, which is why the length is compared too.
+#[inline]
+const fn short(name: &[u8]) -> u64 {
+    if let Some(word) = name.first_chunk::<8>() {
+        return u64::from_le_bytes(*word);
+    }
+    if let (Some(head), Some(tail)) = (name.first_chunk::<4>(), name.last_chunk::<4>()) {
+        return u32::from_le_bytes(*head) as u64 | (u32::from_le_bytes(*tail) as u64) << 32;
+    }
+    match *name {
+        [a, b, c] => u32::from_le_bytes([a, b, c, 0]) as u64,
+        [a, b] => u16::from_le_bytes([a, b]) as u64,
+        [a] => a as u64,
+        _ => 0,
+    }
+}
+
+#[inline]
+const fn first8(name: &[u8]) -> u64 {
+    match name.first_chunk::<8>() {
+        Some(word) => u64::from_le_bytes(*word),
+        None => 0,
+    }
+}
+
+#[inline]
+const fn second8(name: &[u8]) -> u64 {
+    first8(name.split_at(8).1)
+}
+
+#[inline]
+const fn last8(name: &[u8]) -> u64 {
+    match name.last_chunk::<8>() {
+        Some(word) => u64::from_le_bytes(*word),
+        None => 0,
+    }
+}
+
+/// Eight bytes with `A`–`Z` made lower case, and no other byte touched.
+#[inline]
+const fn lower(word: u64) -> u64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let low7 = word & (0x7f * ONES);
+    let from_a = low7 + (0x80 - b'A' as u64) * ONES;
+    let beyond_z = low7 + (0x7f - b'Z' as u64) * ONES;
+    let upper = (from_a ^ beyond_z) & !word & (0x80 * ONES);
+    word | upper >> 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resp::request::Decoder;
+
+    fn find_line(line: &str) -> Found {
+        let mut decoder = Decoder::default();
+        let bytes = format!("{line}\r\n");
+        assert!(decoder.next(bytes.as_bytes(), true).is_ok());
+        find(decoder.args(bytes.as_bytes()))
+    }
+
+    fn name(line: &str) -> &'static str {
+        match find_line(line) {
+            Found::Command(spec, id) => {
+                assert!(std::ptr::eq(spec, id.spec()));
+                spec.name
+            }
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn every_row_is_found_by_its_name_in_any_case() {
+        for (row, spec) in ROWS.iter().enumerate() {
+            assert_eq!(by_name(spec.name), Some(SpecId(row as u16)), "{}", spec.name);
+            let line = spec.name.to_uppercase().replace('|', " ");
+            assert_eq!(name(&line), spec.name);
+        }
+    }
+
+    #[test]
+    fn containers() {
+        assert_eq!(name("client"), "client");
+        assert_eq!(name("Client sETNAME x"), "client|setname");
+        assert_eq!(name("command"), "command");
+        assert!(matches!(
+            find_line("client nope"),
+            Found::UnknownSubcommand(spec) if spec.name == "client"
+        ));
+        // Not a container: its second argument is nobody's name.
+        assert_eq!(name("get setname"), "get");
+    }
+
+    #[test]
+    fn near_names_are_not_taken() {
+        for line in ["ge", "gett", "gEt~", "client|setname", "setname", "\"get\\x00\"", "\"\\x07et\""] {
+            assert!(matches!(find_line(line), Found::UnknownCommand), "{line}");
+        }
+        // `-` and carriage return differ in one bit, the one that folds letters.
+        assert!(matches!(find_line("\"restore\\x0dasking\""), Found::UnknownCommand));
+        let long = "x".repeat(100_000);
+        assert!(matches!(find_line(&long[..60_000]), Found::UnknownCommand));
+        assert!(matches!(find_line("\"\" a"), Found::UnknownCommand));
+    }
+
+    #[test]
+    fn probes_are_short() {
+        let far = (0..ROWS.len()).filter(|&row| INDEX[NAMES[row].slot()] as usize != row).count();
+        assert!(far * 4 < ROWS.len(), "{far} of {} rows collide", ROWS.len());
+    }
+}

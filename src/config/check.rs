@@ -1,0 +1,386 @@
+//! From what was given to what is meant: a valid `Config`, or every fault at once.
+//!
+//! Owns the meaning of each key, its range and its default's place (`limits`), and the relations between keys. A
+//! function that finds a fault reports it and goes on with a stand-in; the stand-ins never leave, because a `Config`
+//! is handed out only if there was no fault.
+
+use super::args::ServeArgs;
+use super::fault::{Fault, Faults};
+use super::file::{self, Keys};
+use super::sources::{Env, Given, Origin, Sources};
+use super::{Config, Kind, LogFormat, Proxy};
+use crate::address::{Address, Target};
+use crate::limits::{self, ClientLimits, Limits, Timeouts};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use toml::Value;
+
+const LISTEN: &str = "127.0.0.1:6380";
+const ADMIN: &str = "127.0.0.1:9380";
+const LISTEN_ADDRESS: &str = "host:port or unix:/path, for example 127.0.0.1:6380";
+/// Longest time that a timeout may be set to: a day.
+const TIMEOUT_MS_MAX: u64 = 24 * 60 * 60 * 1000;
+const SECONDS_MAX: u64 = 365 * 24 * 60 * 60;
+/// Largest of the bounds in bytes, 64 GiB: above it the digits are a typing error.
+const BYTES_MAX: u64 = 64 << 30;
+
+/// The configuration of this process: flags, its environment, and the file that they name.
+pub fn load(args: &ServeArgs) -> Result<Config, Faults> {
+    load_from(args, &|name| std::env::var(name).ok())
+}
+
+fn load_from(args: &ServeArgs, env: Env<'_>) -> Result<Config, Faults> {
+    let path =
+        args.config.clone().or_else(|| env("ONETRIP_CONFIG").filter(|p| !p.is_empty()).map(PathBuf::from));
+    let (keys, faults) = match path.as_deref().map(read_file) {
+        None => (Keys::new(), Vec::new()),
+        Some(Ok(read)) => read,
+        Some(Err(fault)) => (Keys::new(), vec![fault]),
+    };
+    let directory = path.as_deref().and_then(Path::parent).unwrap_or(Path::new("")).to_owned();
+    let mut check = Check { sources: Sources::new(args, env, keys, faults), directory };
+    let config = check.config();
+    let faults = check.sources.faults;
+    if faults.is_empty() { Ok(config) } else { Err(Faults(faults)) }
+}
+
+fn read_file(path: &Path) -> Result<(Keys, Vec<Fault>), Fault> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|error| Fault {
+        key: "--config".to_owned(),
+        value: name.clone(),
+        reason: format!("can't be read: {error}"),
+        right: "a file; `onetrip config` prints one to start from".to_owned(),
+    })?;
+    let mut keys = file::parse(&text, &name)?;
+    let faults = file::refuse_unknown(&mut keys);
+    Ok((keys, faults))
+}
+
+pub(super) struct Check<'a> {
+    pub(super) sources: Sources<'a>,
+    /// Of the configuration file: relative paths in it start there.
+    pub(super) directory: PathBuf,
+}
+
+impl Check<'_> {
+    fn config(&mut self) -> Config {
+        let shards = self.shards();
+        let config = Config {
+            proxy: self.proxy(shards.count()),
+            timeouts: self.timeouts(),
+            limits: self.limits(),
+            log_format: self.log_format(),
+            admin: self.admin(),
+            shards,
+        };
+        self.no_address_twice(&config);
+        config
+    }
+
+    fn proxy(&mut self, shards: usize) -> Proxy {
+        let seconds = |seconds: u64| (seconds > 0).then(|| Duration::from_secs(seconds));
+        Proxy {
+            listen: self.listen(),
+            workers: self.workers(shards),
+            tcp_keepalive: seconds(self.number(
+                "proxy.tcp_keepalive_s",
+                0,
+                SECONDS_MAX,
+                limits::TCP_KEEPALIVE_S,
+            )),
+            idle_timeout: seconds(self.number(
+                "proxy.idle_timeout_s",
+                0,
+                SECONDS_MAX,
+                limits::IDLE_TIMEOUT_S,
+            )),
+            password: self.client_password(),
+        }
+    }
+
+    fn listen(&mut self) -> Vec<Address> {
+        match self.sources.list("proxy.listen", LISTEN_ADDRESS) {
+            None => self.listen_address(&stand_in("proxy.listen", LISTEN), LISTEN).into_iter().collect(),
+            Some((given, texts)) => {
+                texts.iter().filter_map(|text| self.listen_address(&given, text)).collect()
+            }
+        }
+    }
+
+    fn listen_address(&mut self, given: &Given, text: &str) -> Option<Address> {
+        let reason = match Target::parse(text) {
+            Ok(target) if target.login.is_none() => return Some(target.address),
+            Ok(_) => "carries a login: passwords of clients are set under [[user]]",
+            Err(reason) => reason,
+        };
+        self.sources.report(of_one(given, text).fault(reason, LISTEN_ADDRESS));
+        None
+    }
+
+    fn workers(&mut self, shards: usize) -> usize {
+        let auto = shards.div_ceil(limits::SHARDS_PER_WORKER).clamp(1, limits::WORKERS_MAX);
+        let Some(given) = self.sources.take("proxy.workers") else { return auto };
+        if given.value.as_str() == Some("auto") {
+            return auto;
+        }
+        let number = self.sources.number_of(&given, 1..=limits::WORKERS_MAX as u64, auto as u64);
+        number.map_or(auto, |number| number as usize)
+    }
+
+    fn timeouts(&mut self) -> Timeouts {
+        let timeouts = Timeouts {
+            connect: self.millis("timeouts.connect_ms", limits::CONNECT_MS),
+            request: self.millis("timeouts.request_ms", limits::REQUEST_MS),
+            lane_dead: self.millis("timeouts.lane_dead_ms", limits::LANE_DEAD_MS),
+            handshake: self.millis("timeouts.handshake_ms", limits::HANDSHAKE_MS),
+            drain: self.millis("timeouts.drain_ms", limits::DRAIN_MS),
+            reconnect_min: self.millis("timeouts.reconnect_min_ms", limits::RECONNECT_MIN_MS),
+            reconnect_max: self.millis("timeouts.reconnect_max_ms", limits::RECONNECT_MAX_MS),
+        };
+        let ms = |time: Duration| time.as_millis() as u64;
+        self.at_least(
+            "timeouts.lane_dead_ms",
+            ms(timeouts.lane_dead),
+            "timeouts.request_ms",
+            ms(timeouts.request),
+        );
+        let (most, least) = (ms(timeouts.reconnect_max), ms(timeouts.reconnect_min));
+        self.at_least("timeouts.reconnect_max_ms", most, "timeouts.reconnect_min_ms", least);
+        timeouts
+    }
+
+    fn limits(&mut self) -> Limits {
+        let windows = (limits::WINDOW_MIN as u64, limits::WINDOW_MAX as u64);
+        let client = ClientLimits {
+            window_min: limits::WINDOW_MIN,
+            window_max: self.number("limits.client_commands_in_flight", windows.0, windows.1, windows.1)
+                as usize,
+            request_bytes: self
+                .bytes("limits.client_request_bytes_in_flight", limits::CLIENT_BYTES_IN_FLIGHT),
+            output_soft: self.bytes("limits.output_soft_bytes", limits::OUTPUT_SOFT_BYTES),
+            output_hard: self.bytes("limits.output_hard_bytes", limits::OUTPUT_HARD_BYTES),
+        };
+        let (hard, soft) = (client.output_hard as u64, client.output_soft as u64);
+        self.at_least("limits.output_hard_bytes", hard, "limits.output_soft_bytes", soft);
+        Limits {
+            clients: self.number("proxy.max_clients", 1, 1_000_000, limits::CLIENTS_MAX as u64) as usize,
+            client,
+            lane_bytes: self.bytes("limits.lane_bytes", limits::LANE_BYTES),
+        }
+    }
+
+    fn log_format(&mut self) -> LogFormat {
+        match self.sources.text("observe.log_format", "text or json") {
+            None => LogFormat::Text,
+            Some((_, format)) if format == "text" => LogFormat::Text,
+            Some((_, format)) if format == "json" => LogFormat::Json,
+            Some((given, _)) => {
+                self.sources.report(given.fault("is not a format of logs", "text or json"));
+                LogFormat::Text
+            }
+        }
+    }
+
+    fn admin(&mut self) -> Option<Address> {
+        let right = "host:port, for example 127.0.0.1:9380, or none";
+        let given = self.sources.text("admin.listen", right);
+        let (given, text) = given.unwrap_or_else(|| (stand_in("admin.listen", ADMIN), ADMIN.to_owned()));
+        if text == "none" {
+            return None;
+        }
+        match self.listen_address(&given, &text)? {
+            Address::Unix(_) => {
+                self.sources.report(given.fault("browsers and scrapers don't reach a unix socket", right));
+                None
+            }
+            address => Some(address),
+        }
+    }
+
+    fn number(&mut self, key: &str, least: u64, most: u64, default: u64) -> u64 {
+        self.sources.number(key, least..=most, default).unwrap_or(default)
+    }
+
+    fn millis(&mut self, key: &str, default: u64) -> Duration {
+        Duration::from_millis(self.number(key, 1, TIMEOUT_MS_MAX, default))
+    }
+
+    /// A bound in bytes; below 64 KiB not even one read fits.
+    fn bytes(&mut self, key: &str, default: usize) -> usize {
+        self.number(key, 64 * 1024, BYTES_MAX, default as u64) as usize
+    }
+
+    fn at_least(&mut self, key: &str, value: u64, other: &str, least: u64) {
+        if value < least {
+            let given = stand_in(key, "");
+            let reason = format!("{value} is below {other}, {least}");
+            self.sources.report(given.secret_fault(reason, format!("{least} or more")));
+        }
+    }
+
+    /// Two shards at one address would count every key twice; onetrip as its own shard would never answer.
+    fn no_address_twice(&mut self, config: &Config) {
+        let shards = match &config.shards.kind {
+            Kind::Standalone { targets } => targets.as_slice(),
+            Kind::Embedded { .. } => &[],
+        };
+        let admin = config.admin.iter().map(|address| ("admin.listen", address));
+        let listen = config.proxy.listen.iter().map(|address| ("proxy.listen", address));
+        let shards = shards.iter().map(|target| ("shards.addresses", &target.address));
+        let mut seen: Vec<(&str, &Address)> = Vec::new();
+        for (key, address) in admin.chain(listen).chain(shards) {
+            let any_port = matches!(address, Address::Tcp { port: 0, .. });
+            if let Some((other, _)) = seen.iter().find(|(_, seen)| *seen == address && !any_port) {
+                let mut fault = stand_in(key, &address.to_string()).fault("", "each address once");
+                fault.reason = format!("the same address stands in {other}");
+                self.sources.report(fault);
+            }
+            seen.push((key, address));
+        }
+    }
+}
+
+/// A default, as if it had been given.
+pub(super) fn stand_in(key: &str, text: &str) -> Given {
+    Given { key: key.to_owned(), value: Value::String(text.to_owned()), origin: Origin::File }
+}
+
+/// One item of a list that was given. A login in it is left out.
+pub(super) fn of_one(given: &Given, text: &str) -> Given {
+    let shown = match (text.split_once("://"), text.rsplit_once('@')) {
+        (Some((scheme, _)), Some((_, place))) => format!("{scheme}://***@{place}"),
+        (None, Some((_, place))) => format!("***@{place}"),
+        (_, None) => text.to_owned(),
+    };
+    Given { value: Value::String(shown), ..given.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::REFERENCE;
+
+    fn load_text(text: &str, args: &[&str], env: &[(&str, &str)]) -> Result<Config, Faults> {
+        let file = tempfile(text);
+        let args = args.iter().map(|arg| arg.to_string());
+        let argv = ["onetrip".to_owned(), "--config".to_owned(), file.clone()].into_iter().chain(args);
+        let args = <super::super::args::Args as clap::Parser>::parse_from(argv).serve;
+        let config = load_from(&args, &|name| {
+            env.iter().find(|(key, _)| *key == name).map(|(_, value)| value.to_string())
+        });
+        std::fs::remove_file(file).unwrap();
+        config
+    }
+
+    fn tempfile(text: &str) -> String {
+        use std::sync::atomic::{AtomicU32, Ordering};
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("onetrip-check-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    }
+
+    fn keys(result: Result<Config, Faults>) -> Vec<String> {
+        result.unwrap_err().0.into_iter().map(|fault| fault.key).collect()
+    }
+
+    #[test]
+    fn the_reference_is_the_defaults() {
+        let reference = load_text(REFERENCE, &[], &[]).unwrap();
+        assert_eq!(reference, load_text("", &[], &[]).unwrap());
+        assert_eq!(reference.timeouts, Timeouts::default());
+        assert_eq!(reference.limits, Limits::default());
+    }
+
+    #[test]
+    fn the_reference_documents_every_key() {
+        for key in file::KNOWN {
+            let name = key.rsplit('.').next().unwrap();
+            let documented = |line: &str| {
+                let line = line.trim_start_matches("# ");
+                line.starts_with(&format!("{name} = ")) || line == format!("[[{name}]]")
+            };
+            assert!(REFERENCE.lines().any(documented), "{key} is not in the reference");
+        }
+    }
+
+    #[test]
+    fn flags_override_environment_overrides_file() {
+        let text = "[proxy]\nlisten = 'f:1'\nworkers = 1\n[shards]\ncount = 7\n[admin]\nlisten = 'none'\n";
+        let env = [("ONETRIP_LISTEN", "e:1, e:2"), ("ONETRIP_WORKERS", "2"), ("ONETRIP_ADMIN", "")];
+        let config = load_text(text, &["--workers", "3"], &env).unwrap();
+        let listen: Vec<_> = config.proxy.listen.iter().map(Address::to_string).collect();
+        assert_eq!(listen, ["e:1", "e:2"]);
+        assert_eq!((config.proxy.workers, config.shards.count(), config.admin), (3, 7, None));
+    }
+
+    #[test]
+    fn typed_addresses_decide_alone() {
+        let config =
+            load_text("[shards]\nkind = 'embedded'\ncount = 3\n", &["--backend", "a:1,b:2"], &[]).unwrap();
+        assert_eq!(config.shards.names(), ["a:1", "b:2"]);
+        assert_eq!(keys(load_text("", &["--backend", "a:1", "--shards", "2"], &[])), ["--shards"]);
+    }
+
+    #[test]
+    fn every_fault_is_told_at_once() {
+        let text = "
+            [proxy]
+            workers = 0
+            nonsense = 1
+            max_clients = '5'
+            [shards]
+            kind = 'cluster'
+            [timeouts]
+            lane_dead_ms = 3
+            [[user]]
+            name = 'default'
+            password = 'hunter2'
+            password_file = 'x'
+        ";
+        let result = load_text(text, &["--listen", "nowhere"], &[("ONETRIP_LOG_FORMAT", "xml")]);
+        let printed = result.as_ref().unwrap_err().to_string();
+        assert!(!printed.contains("hunter2"), "{printed}");
+        let mut keys = keys(result);
+        keys.sort();
+        let expected = [
+            "--listen",
+            "ONETRIP_LOG_FORMAT",
+            "proxy.max_clients",
+            "proxy.nonsense",
+            "proxy.workers",
+            "shards.kind",
+            "timeouts.lane_dead_ms",
+            "user.password",
+        ];
+        assert_eq!(keys, expected);
+    }
+
+    #[test]
+    fn passwords_come_from_files_and_addresses() {
+        let file = tempfile("s3cret\n");
+        let text = format!(
+            "[shards]\naddresses = ['redis://a:b@h:1', 'h:2']\npassword_file = '{file}'\n\
+             [[user]]\nname = 'default'\npassword_file = '{file}'\n"
+        );
+        let config = load_text(&text, &[], &[]).unwrap();
+        std::fs::remove_file(file).unwrap();
+        assert_eq!(config.proxy.password.as_ref().map(|p| p.expose()), Some("s3cret"));
+        let Kind::Standalone { targets } = &config.shards.kind else {
+            panic!("kind is inferred from addresses")
+        };
+        let logins: Vec<_> = targets.iter().map(|t| t.login.as_ref().unwrap().password.expose()).collect();
+        assert_eq!(logins, ["b", "s3cret"]);
+        assert!(!format!("{config:?}").contains("s3cret"));
+        let config = load_text(&text.replace("password_file", "#"), &[], &[("ONETRIP_PASSWORD", "env")]);
+        assert_eq!(config.unwrap_err().0.len(), 1, "a user without a password is a fault");
+    }
+
+    #[test]
+    fn an_address_stands_once() {
+        let result = load_text("", &["--listen", "a:1", "--backend", "a:1,b:1,b:1"], &[]);
+        assert_eq!(keys(result), ["shards.addresses", "shards.addresses"]);
+    }
+}

@@ -1,0 +1,84 @@
+//! What is in flight on one lane: trips in the order sent, and in each the requests that still lack a reply.
+//!
+//! The ledger is what makes reply k answer request k: a shard's replies carry no name, only their order. So an entry
+//! leaves the front with its reply and in no other way while a connection lives; a request whose client has gone or
+//! whose time is up stays, and its reply is swallowed here.
+
+use super::rope::Rope;
+use crate::reassembly::Window;
+use crate::trip::{Nanos, Ticket};
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+/// One request in flight.
+#[derive(Clone, Copy)]
+pub struct Entry {
+    pub ticket: Ticket,
+    /// Bytes of the request in the rope.
+    pub len: u32,
+    pub readonly: bool,
+    /// It was sent before, on a connection that was lost.
+    pub resent: bool,
+}
+
+/// What one client gave this lane in one turn.
+pub struct Trip {
+    /// Where the replies go; `None` once its time is up and the replies are only to be swallowed.
+    pub to: Option<Rc<RefCell<Window>>>,
+    /// Requests that still lack a reply.
+    pub left: u32,
+    pub at: Nanos,
+}
+
+#[derive(Default)]
+pub struct Ledger {
+    pub trips: VecDeque<Trip>,
+    pub entries: VecDeque<Entry>,
+    pub rope: Rope,
+}
+
+impl Ledger {
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    #[inline]
+    pub fn push(&mut self, to: &Rc<RefCell<Window>>, entry: Entry, now: Nanos) {
+        self.entries.push_back(entry);
+        if let Some(last) = self.trips.back_mut()
+            && last.at == now
+            && last.to.as_ref().is_some_and(|window| Rc::ptr_eq(window, to))
+        {
+            last.left += 1;
+            return;
+        }
+        self.trips.push_back(Trip { to: Some(Rc::clone(to)), left: 1, at: now });
+    }
+
+    /// Takes everything apart, front to back: `verdict` says of each entry, given its trip and how many of its bytes
+    /// were sent, whether it stays (`Some`, perhaps changed). What stays keeps its order and counts as unsent.
+    pub fn rebuild(&mut self, mut verdict: impl FnMut(&Trip, Entry, usize) -> Option<Entry>) {
+        let mut old = std::mem::take(self);
+        let mut sent = old.rope.sent();
+        for mut trip in old.trips {
+            let all = std::mem::take(&mut trip.left);
+            for entry in old.entries.drain(..all as usize) {
+                let len = entry.len as usize;
+                let stays = verdict(&trip, entry, sent.min(len));
+                sent = sent.saturating_sub(len);
+                old.rope.move_front(len, stays.is_some().then_some(&mut self.rope));
+                if let Some(entry) = stays {
+                    self.entries.push_back(entry);
+                    trip.left += 1;
+                }
+            }
+            if trip.left > 0 {
+                self.trips.push_back(trip);
+            }
+        }
+        assert!(old.rope.is_empty() && old.entries.is_empty(), "entries and bytes agree");
+        self.rope.mark_unsent();
+    }
+}
