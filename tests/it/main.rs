@@ -6,8 +6,15 @@
 //! Tests that measure time or memory run alone (`harness::turn`), the others side by side.
 
 mod bad_input;
+mod benchmark_tool;
 mod bounds;
+mod client_libraries;
+mod command_line;
+mod counters;
 mod differential;
+mod doors;
 mod harness;
+mod layers;
 mod pipelines;
+mod routing;
 mod shard_loss;

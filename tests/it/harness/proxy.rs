@@ -43,6 +43,8 @@ pub struct ProxyOptions {
     pub password: Option<&'static str>,
     /// Listen on a unix socket too.
     pub unix: bool,
+    /// Further addresses to listen on.
+    pub listen: Vec<String>,
 }
 
 pub struct Proxy {
@@ -76,6 +78,19 @@ impl Proxy {
     }
 
     pub fn with(options: ProxyOptions) -> Proxy {
+        let mut proxy = Proxy::spawn(options);
+        proxy.wait_until_ready();
+        proxy
+    }
+
+    /// Serving, but not waited for until its shards answer.
+    pub fn unready(options: ProxyOptions) -> Proxy {
+        let mut proxy = Proxy::spawn(options);
+        proxy.wait_until_serving();
+        proxy
+    }
+
+    fn spawn(options: ProxyOptions) -> Proxy {
         let dir = TempDir::new().expect("a temporary directory");
         let direct = std::env::var_os("ONETRIP_TEST_TARGET").is_some_and(|v| v == "direct");
         let stand_in = direct.then(|| {
@@ -94,10 +109,7 @@ impl Proxy {
         } else {
             Process::start("onetrip", env!("CARGO_BIN_EXE_onetrip"), &args, dir.path())
         };
-        let mut proxy =
-            Proxy { process, address, admin, unix, password: options.password, stand_in, _dir: dir };
-        proxy.wait_until_ready();
-        proxy
+        Proxy { process, address, admin, unix, password: options.password, stand_in, _dir: dir }
     }
 
     pub fn address(&self) -> &Address {
@@ -140,6 +152,11 @@ impl Proxy {
         self.process.signal(Signal::SIGTERM);
     }
 
+    /// Ends it as no one can prepare for (SIGKILL).
+    pub fn kill(&mut self) {
+        self.process.kill();
+    }
+
     pub fn running(&mut self) -> bool {
         self.stand_in.is_some() || self.process.ended().is_none()
     }
@@ -154,18 +171,20 @@ impl Proxy {
     }
 
     fn wait_until_ready(&mut self) {
-        let expected = if self.password.is_some() { "NOAUTH" } else { "PONG" };
-        wait_until("onetrip answers PING", Duration::from_secs(20), || {
-            assert!(self.running(), "onetrip ended at start");
-            let Ok(mut client) = Client::try_connect(&self.address) else {
-                return false;
-            };
-            let reply = client.command(&["PING"]);
-            reply.is_simple(expected) || reply.is_error(expected)
-        });
+        self.wait_until_serving();
         if self.stand_in.is_none() {
             wait_until("onetrip is ready", Duration::from_secs(20), || self.get("/readyz").status == 200);
         }
+    }
+
+    fn wait_until_serving(&mut self) {
+        let expected = if self.password.is_some() { "NOAUTH" } else { "PONG" };
+        wait_until("onetrip answers PING", Duration::from_secs(20), || {
+            assert!(self.running(), "onetrip ended at start");
+            let Ok(mut client) = Client::try_connect(&self.address) else { return false };
+            let reply = client.command(&["PING"]);
+            reply.is_simple(expected) || reply.is_error(expected)
+        });
     }
 }
 
@@ -183,6 +202,9 @@ fn flags(
     let mut args = vec!["--listen".to_owned(), address.flag()];
     if let Some(unix) = unix {
         args.extend(["--listen".to_owned(), unix.flag()]);
+    }
+    for further in &options.listen {
+        args.extend(["--listen".to_owned(), further.clone()]);
     }
     args.extend(["--admin".to_owned(), admin.flag()]);
     if !options.backends.is_empty() {
