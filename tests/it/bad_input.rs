@@ -287,7 +287,7 @@ fn before_the_password_little_is_taken() {
     let wrong = "-WRONGPASS invalid username-password pair or user is disabled.\r\n";
     let many = protocol_error("unauthenticated multibulk length");
     let long = protocol_error("unauthenticated bulk length");
-    let mut expect = |sent: &[u8], expected: &str, closes: bool| {
+    let expect = |sent: &[u8], expected: &str, closes: bool| {
         let mut client = proxy.client();
         client.send(sent);
         let got = if closes { client.until_closed(Duration::from_secs(5)) } else { client.raw_reply() };

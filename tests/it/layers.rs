@@ -9,18 +9,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Top-level modules by layer; within one layer they don't know each other.
-const LAYERS: &[&[&str]] = &[
-    &["limits", "metrics"],
-    &["slot", "mailbox", "resp"],
-    &["command", "topology"],
-    &["trip"],
-    &["session", "plan", "reassembly", "engine"],
-    &["lane"],
-    &["client", "instances", "scale", "admin", "control"],
-    &["config"],
-    &["worker", "lab"],
-    &["proxy"],
-    &["main", "lib"],
+const LAYERS: &[(&str, &[&str])] = &[
+    ("0", &["limits", "metrics", "address", "buffers"]),
+    ("1", &["slot", "mailbox", "resp", "socket"]),
+    ("2", &["command", "topology"]),
+    ("3", &["trip"]),
+    ("3a", &["clock"]),
+    ("3b", &["turn"]),
+    ("4", &["session", "plan", "reassembly", "engine"]),
+    ("5", &["lane"]),
+    ("6", &["client", "instances", "scale", "admin", "control"]),
+    ("7", &["config"]),
+    ("8", &["worker", "lab", "banner"]),
+    ("9", &["proxy", "cli"]),
+    ("10", &["main", "lib"]),
 ];
 
 /// Where tasks live that wait: whole modules, or files of one.
@@ -42,7 +44,7 @@ const MAY_AWAIT: &[&str] = &[
 ];
 
 fn layer(module: &str) -> Option<usize> {
-    LAYERS.iter().position(|layer| layer.contains(&module))
+    LAYERS.iter().position(|(_, modules)| modules.contains(&module))
 }
 
 /// All Rust files under `dir`, by path relative to it.
@@ -97,7 +99,10 @@ fn names_at(rest: &str) -> Vec<String> {
             '{' => depth += 1,
             '}' if depth == 0 => break,
             '}' => depth -= 1,
-            ',' if depth == 0 => names.push(identifier(&std::mem::take(&mut item))),
+            ',' if depth == 0 => {
+                names.push(identifier(&std::mem::take(&mut item)));
+                continue;
+            }
             _ => {}
         }
         item.push(c);
@@ -143,7 +148,8 @@ fn breaches(src: &Path) -> Vec<String> {
                 _ if module == own => {}
                 Some(other) if other < own_layer => {}
                 Some(other) => breaches.push(format!(
-                    "{place}:{line}: {own} (layer {own_layer}) imports {module} (layer {other})"
+                    "{place}:{line}: {own} (layer {}) imports {module} (layer {})",
+                    LAYERS[own_layer].0, LAYERS[other].0
                 )),
                 // The library's root may give names of its own; it is the last layer.
                 None => breaches.push(format!("{place}:{line}: {module} has no layer")),

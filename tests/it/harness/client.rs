@@ -225,17 +225,6 @@ impl Client {
         rest
     }
 
-    /// Whether nothing comes for `quiet`.
-    pub fn is_silent(&mut self, quiet: Duration) -> bool {
-        if !self.unread().is_empty() {
-            return false;
-        }
-        self.set_timeout(quiet);
-        let result = self.receive();
-        self.set_timeout(TIMEOUT);
-        matches!(result, Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut))
-    }
-
     /// Says that nothing more will be written.
     pub fn end_writing(&self) {
         self.stream.shutdown(Shutdown::Write);

@@ -14,12 +14,12 @@ mod seed;
 mod shards;
 mod turn;
 
-pub use client::{Address, Client, request, requests};
-pub use metrics::{Http, Metrics, http_get};
+pub use client::{Client, request, requests};
+pub use metrics::Metrics;
 pub use process::free_port;
 pub use proxy::{Proxy, ProxyOptions, addresses, onetrip, redis_servers};
 pub use redis_server::{RedisOptions, RedisServer};
-pub use reply::{Reply, frame_end, show};
+pub use reply::{Reply, show};
 pub use seed::Seed;
 pub use shards::tags_by_shard;
 pub use turn::{alone, beside_others};
