@@ -37,6 +37,7 @@ const MAY_AWAIT: &[&str] = &[
     "scale/",
     "admin/",
     "control/",
+    "socket",
     "worker",
     "proxy",
     "lab/",
