@@ -5,6 +5,9 @@
 //! shard and brings the reply, `reassembly` hands replies on in the order asked. ARCHITECTURE.md has the whole picture.
 
 pub mod address;
+pub mod admin;
+pub mod banner;
+pub mod cli;
 pub mod command;
 pub mod config;
 pub mod limits;
@@ -12,3 +15,4 @@ pub mod metrics;
 pub mod resp;
 pub mod session;
 pub mod slot;
+pub mod topology;

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 /// Over what time the shards' load is compared.
 const IMBALANCE_WINDOW: Duration = Duration::from_secs(60);
 /// Shortest time between two samples of that load.
-const SAMPLE_EVERY: Duration = Duration::from_secs(5);
+pub const SAMPLE_EVERY: Duration = Duration::from_secs(5);
 
 /// Everything counted, over all workers.
 pub struct Metrics {
@@ -90,6 +90,10 @@ impl Metrics {
         registry.register(Box::new(Scrape::new(Arc::clone(self))?))?;
         registry.register(Box::new(ProcessCollector::for_self()))?;
         Ok(registry)
+    }
+
+    pub fn worker_count(&self) -> usize {
+        self.workers.len()
     }
 
     pub fn totals(&self) -> Totals {

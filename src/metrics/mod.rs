@@ -18,7 +18,7 @@ pub use cell::{
     By, Counter, DURATION_BOUNDS_NANOS, DurationHistogram, Gauge, Reading, SizeHistogram, duration_bucket,
     size_bucket,
 };
-pub use collect::{Metrics, ShardTotals, Totals, render};
+pub use collect::{Metrics, SAMPLE_EVERY, ShardTotals, Totals, render};
 pub use worker::{
     Backpressure, Buffer, Closed, Family, LaneError, Listener, Outcome, Rejected, ShardGauge, ShardMetrics,
     Side, WorkerMetrics,

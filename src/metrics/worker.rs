@@ -72,8 +72,6 @@ labels! {
         Idle = "idle",
         /// No password within the time for it.
         Unauthenticated = "unauthenticated",
-        /// A shard was lost while a large reply of its was half sent.
-        ShardLost = "shard_lost",
         Killed = "killed",
         Drain = "drain",
     }
