@@ -236,10 +236,7 @@ impl Session {
 
 /// What a client may send that owes a password.
 fn open_to_strangers(handling: Handling) -> bool {
-    matches!(
-        handling,
-        Handling::Local(Local::Auth | Local::Hello | Local::Quit | Local::Reset)
-    )
+    matches!(handling, Handling::Local(Local::Auth | Local::Hello | Local::Quit | Local::Reset))
 }
 
 /// The error line for a feature that this version has not.
@@ -259,6 +256,12 @@ pub fn missing(what: Missing) -> &'static str {
         }
         Missing::Tracking => {
             "ERR onetrip: client-side caching is not in this version; only CLIENT TRACKING OFF is accepted"
+        }
+        Missing::ClientControl => {
+            "ERR onetrip: pausing clients is not in this version; CLIENT KILL closes them"
+        }
+        Missing::SessionState => {
+            "ERR onetrip: commands that prepare something in one connection are not in this version; write the data with plain commands"
         }
         Missing::OverShards => {
             "ERR onetrip: this command is not put together over several shards in this version; send it to each shard itself"
@@ -287,9 +290,7 @@ pub fn refusal(why: Refusal) -> &'static str {
 /// Whether a request is the first or second line of an HTTP request: somebody makes a browser talk to us. Such a
 /// client is closed without a reply, before anything in the body is taken for a command.
 pub fn looks_like_http(args: Args<'_>) -> bool {
-    args.get(0).is_some_and(|word| {
-        word.eq_ignore_ascii_case(b"post") || word.eq_ignore_ascii_case(b"host:")
-    })
+    args.get(0).is_some_and(|word| word.eq_ignore_ascii_case(b"post") || word.eq_ignore_ascii_case(b"host:"))
 }
 
 /// Compares a password in a time that depends on the length of what was offered and on nothing else.
@@ -308,20 +309,10 @@ const _: () = assert!(size_of::<Session>() <= 64);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::{Flags, InMulti, ReplyPolicy, RequestPolicy};
+    use crate::command::table;
 
     fn row(handling: Handling) -> Spec {
-        Spec {
-            name: "x",
-            arity: -1,
-            flags: Flags(0),
-            keys: &[],
-            lone_key: 0,
-            request: RequestPolicy::Keyed,
-            reply: ReplyPolicy::Default,
-            in_multi: InMulti::Send,
-            handling,
-        }
+        Spec { handling, ..table::ROWS[0] }
     }
 
     #[test]
@@ -330,11 +321,7 @@ mod tests {
         for open in [Local::Auth, Local::Hello, Local::Quit, Local::Reset] {
             assert_eq!(session.admit(&row(Handling::Local(open))), Admit::Pass);
         }
-        let closed = [
-            Handling::Forward,
-            Handling::Local(Local::Ping),
-            Handling::Missing(Missing::Scripts),
-        ];
+        let closed = [Handling::Forward, Handling::Local(Local::Ping), Handling::Missing(Missing::Scripts)];
         for handling in closed {
             assert_eq!(session.admit(&row(handling)), Admit::Refuse(NOAUTH));
         }
@@ -352,11 +339,7 @@ mod tests {
         assert!(!session.drops_reply());
         session.skip_next_reply();
         assert_eq!(
-            [
-                session.drops_reply(),
-                session.drops_reply(),
-                session.drops_reply()
-            ],
+            [session.drops_reply(), session.drops_reply(), session.drops_reply()],
             [true, true, false]
         );
         session.set_replies_off();

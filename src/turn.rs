@@ -16,13 +16,20 @@ pub struct Turn<'a> {
     pub now: Nanos,
     pub metrics: &'a WorkerMetrics,
     pub pool: &'a mut Pool,
+    /// Unix time at zero of `now`, microseconds.
+    pub unix_base_us: u64,
     /// The age last asked for and its bucket: the commands of a batch share one.
     aged: (Nanos, usize),
 }
 
 impl<'a> Turn<'a> {
     pub fn new(now: Nanos, metrics: &'a WorkerMetrics, pool: &'a mut Pool) -> Turn<'a> {
-        Turn { now, metrics, pool, aged: (now, duration_bucket(0)) }
+        Turn { now, metrics, pool, unix_base_us: 0, aged: (now, duration_bucket(0)) }
+    }
+
+    /// Unix time, microseconds.
+    pub fn unix_us(&self) -> u64 {
+        self.unix_base_us + self.now / 1_000
     }
 
     /// How long ago `since` was, and the histogram bucket of that.
@@ -42,22 +49,36 @@ pub struct Tools {
     pub metrics: Arc<WorkerMetrics>,
     pool: RefCell<Pool>,
     pub scratch: RefCell<BytesMut>,
+    unix_base_us: u64,
 }
 
 impl Tools {
     pub fn new(metrics: Arc<WorkerMetrics>) -> Tools {
+        let since_epoch_us = metrics.epoch.elapsed().as_micros() as u64;
         Tools {
             clock: Clock::new(metrics.epoch),
             metrics,
             pool: RefCell::new(Pool::default()),
             scratch: RefCell::new(BytesMut::with_capacity(limits::READ_BYTES)),
+            unix_base_us: unix_us().saturating_sub(since_epoch_us),
         }
+    }
+
+    /// Unix time, microseconds, as the system tells it now.
+    pub fn unix_us(&self) -> u64 {
+        unix_us()
     }
 
     /// Runs `f` with this turn's time and the worker's tools.
     #[inline]
     pub fn turn<R>(&self, f: impl FnOnce(&mut Turn<'_>) -> R) -> R {
         let mut pool = self.pool.borrow_mut();
-        f(&mut Turn::new(self.clock.now(), &self.metrics, &mut pool))
+        let mut turn = Turn::new(self.clock.now(), &self.metrics, &mut pool);
+        turn.unix_base_us = self.unix_base_us;
+        f(&mut turn)
     }
+}
+
+fn unix_us() -> u64 {
+    std::time::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_micros() as u64)
 }

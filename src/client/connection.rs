@@ -138,8 +138,10 @@ impl Connection {
         let now = (self.conversation.undecoded_bytes(), self.conversation.window().waiting_bytes());
         if now != self.told {
             let gauges = &self.world.tools.metrics.buffer_bytes;
-            gauges[Buffer::ClientIn].replace(self.told.0 as u64, now.0 as u64);
-            gauges[Buffer::ClientOut].replace(self.told.1 as u64, now.1 as u64);
+            gauges[Buffer::ClientIn].add(now.0 as u64);
+            gauges[Buffer::ClientIn].sub(self.told.0 as u64);
+            gauges[Buffer::ClientOut].add(now.1 as u64);
+            gauges[Buffer::ClientOut].sub(self.told.1 as u64);
             self.told = now;
         }
         self.registration.note(&self.conversation.session);

@@ -20,11 +20,10 @@ use crate::metrics::{Backpressure, Closed, Family, Side};
 use crate::plan::{self, Route, split};
 use crate::reassembly::{Asked, Gather, Window, merge::Merge};
 use crate::resp::request::{Args, Decoded, Decoder, Fault};
-use crate::resp::{Proto, write};
+use crate::resp::write;
 use crate::session::{self, Admit, Session};
 use crate::slot::ShardId;
-use crate::topology::SlotMap;
-use crate::trip::{Failure, Frame, Order, Ticket};
+use crate::trip::{Frame, Order, Ticket};
 use crate::turn::Turn;
 use bytes::{Buf, Bytes, BytesMut};
 use std::cell::{RefCell, RefMut};
@@ -179,7 +178,11 @@ impl Conversation {
 
     /// Takes a request at the front that is too long to be copied: it is shared with its lane.
     fn long_request(&mut self, bytes: &mut BytesMut, decoder: &mut Decoder, world: &World, turn: &mut Turn<'_>) {
-        let Ok(Decoded::Request { consumed }) = decoder.next(bytes, self.session.authenticated()) else { return };
+        let consumed = match decoder.next(bytes, self.session.authenticated()) {
+            Ok(Decoded::Request { consumed }) => consumed,
+            Ok(_) => return,
+            Err(_) => return decoder.restart(),
+        };
         if consumed < limits::SHARED_REQUEST_BYTES || bytes[0] != b'*' {
             return decoder.restart();
         }
@@ -293,6 +296,8 @@ impl Conversation {
             },
             Handling::FanOut(how) => self.fan_out(how, (id, spec), args, world, turn),
             Handling::Local(op) => self.local(op, (id, spec), args, world, turn),
+            Handling::AnyShard => self.forward(ShardId(0), (id, spec), args, shared, world, turn),
+            Handling::Container => self.error(id, spec, &args, errors::wrong_arity(spec).as_bytes(), turn),
             Handling::Missing(_) | Handling::Refuse(_) => unreachable!("not admitted"),
         }
     }
@@ -345,7 +350,7 @@ impl Conversation {
         world: &World,
         turn: &mut Turn<'_>,
     ) -> Step {
-        match super::fanout::requests(how, args, &world.map, &world.facts) {
+        match super::fanout::requests(how, args, &world.map) {
             Ok((merge, requests)) => self.scatter(merge, &requests, command, &args, world, turn),
             Err(text) => self.error(command.0, command.1, &args, text.as_bytes(), turn),
         }
@@ -398,8 +403,14 @@ impl Conversation {
             return Step::Stall(Backpressure::Window);
         }
         let mut reply = BytesMut::new();
-        let after = local::answer(op, args, &mut self.session, &world.facts, &mut reply);
-        let asked = self.asked(id, spec, &args);
+        let facts = world.local_facts(turn.unix_us());
+        let after = local::answer(op, args, &mut self.session, &facts, &mut reply);
+        let mut asked = self.asked(id, spec, &args);
+        if reply.is_empty() {
+            // CLIENT REPLY OFF and SKIP: a place of its own all the same, so that it is counted in its turn.
+            asked.silent = true;
+            write::simple(&mut reply, "OK");
+        }
         self.window.borrow_mut().answer(asked, &reply, turn);
         match after {
             After::Continue => Step::Taken,

@@ -10,10 +10,11 @@
 //!
 //! Must never guess: a request either names its keys by the server's own rules or is refused by the server.
 
+pub use super::options::blocks;
+
 use super::flag;
 use super::{Begin, Find, Finder, KeySpec, Spec};
 use crate::resp::request::{Args, parse_integer};
-use crate::slot::{Slot, hash_tag};
 
 /// The keys are not where the row says (a bad count, a missing keyword): any shard refuses this request in its own
 /// words, and none executes it.
@@ -28,107 +29,44 @@ pub fn find(spec: &Spec, args: Args<'_>, out: &mut Vec<u32>) -> Result<(), Unfin
         Finder::Specs => by_specs(spec, args, out),
         Finder::Sort => {
             out.push(1);
-            out.extend(last_store(args, &[(b"limit", 2), (b"get", 1), (b"by", 1)], 2, &[b"store"]));
+            out.extend(sort_store(args));
             Ok(())
         }
         Finder::SortRo => {
             out.push(1);
             Ok(())
         }
-        Finder::GeoRadius => {
-            out.push(1);
-            out.extend(last_store(args, &[], 5, &[b"store", b"storedist"]));
-            Ok(())
-        }
         Finder::Migrate => migrate(args, out),
     }
 }
 
-/// Whether the request waits at the server for what others do: the blocking commands, and XREAD and XREADGROUP where
-/// BLOCK stands among their options.
-pub fn blocks(spec: &Spec, args: Args<'_>) -> bool {
-    let optional = spec.keys.first().is_some_and(|k| matches!(k.begin, Begin::Keyword(..)));
-    spec.flags.has(flag::BLOCKING) && (!optional || has_block(args))
-}
-
-/// Whether SORT or SORT_RO would read keys that need not be where its own key is: a BY or GET pattern with a `*`,
-/// unless its hash tag is fixed and has the key's slot. Servers of a cluster refuse these with
-/// [`SORT_BY_DENIED`] and [`SORT_GET_DENIED`]; plain shards would answer as if those keys did not exist.
-pub fn sort_reads_elsewhere(spec: &Spec, args: Args<'_>) -> Option<&'static str> {
-    if !matches!(spec.finder, Finder::Sort | Finder::SortRo) {
-        return None;
-    }
-    let slot = Slot::of(args.at(1));
-    let mut i = 2;
-    while i + 1 < args.len() {
-        let (word, value) = (args.at(i), args.at(i + 1));
-        let by = word.eq_ignore_ascii_case(b"by");
-        if by || word.eq_ignore_ascii_case(b"get") {
-            if leaves(value, slot) {
-                return Some(if by { SORT_BY_DENIED } else { SORT_GET_DENIED });
-            }
-            i += 1;
-        } else if word.eq_ignore_ascii_case(b"limit") {
-            i += 2;
-        } else if word.eq_ignore_ascii_case(b"store") {
-            i += 1;
-        }
-        i += 1;
-    }
-    None
-}
-
-pub const SORT_BY_DENIED: &str =
-    "ERR BY option of SORT denied in cluster mode when keys formed by the pattern may be in different slots.";
-pub const SORT_GET_DENIED: &str = "ERR GET option of SORT denied in cluster mode when keys formed by the pattern may be in different slots.";
-
-/// Whether keys made from a pattern may have another slot: a pattern without `*` makes none.
-fn leaves(pattern: &[u8], slot: Slot) -> bool {
-    pattern.contains(&b'*')
-        && !hash_tag(pattern).is_some_and(|tag| !tag.contains(&b'*') && Slot::of(tag) == slot)
-}
-
-/// Options of XREAD and XREADGROUP and how many arguments each takes.
-const READ_OPTIONS: [(&[u8], usize); 5] =
-    [(b"count", 1), (b"group", 2), (b"claim", 1), (b"maxcount", 1), (b"maxsize", 1)];
-
-fn has_block(args: Args<'_>) -> bool {
-    let mut i = 1;
-    while i < args.len() {
-        let word = args.at(i);
-        if word.eq_ignore_ascii_case(b"block") {
-            return true;
-        }
-        if word.eq_ignore_ascii_case(b"streams") {
-            return false;
-        }
-        i += 1 + width(word, &READ_OPTIONS);
-    }
-    false
-}
-
 /// How many arguments belong to an option; 0 for a word that is none of them.
-fn width(word: &[u8], options: &[(&[u8], usize)]) -> usize {
+pub(super) fn width(word: &[u8], options: &[(&[u8], usize)]) -> usize {
     options.iter().find(|(name, _)| word.eq_ignore_ascii_case(name)).map_or(0, |&(_, width)| width)
 }
 
 fn by_specs(spec: &Spec, args: Args<'_>, out: &mut Vec<u32>) -> Result<(), Unfindable> {
-    for key_spec in spec.keys {
-        if add(key_spec, args, out).is_none() {
-            out.clear();
-            return if spec.flags.has(flag::NO_MANDATORY_KEYS) && counts_none(key_spec, args) {
-                Ok(())
-            } else {
-                Err(Unfindable)
-            };
-        }
+    let sound = spec.keys.iter().all(|k| add(k, args, out).is_some());
+    if !sound {
+        out.clear();
+    }
+    let none_due = spec.flags.has(flag::NO_MANDATORY_KEYS) && spec.keys.iter().all(|k| counts_none(k, args));
+    if out.is_empty() && !none_due && !spec.keys.is_empty() {
+        return Err(Unfindable);
     }
     Ok(())
 }
 
+/// Adds the keys of one spec; `None` where the request breaks it. An optional keyword that is not there adds none.
 fn add(spec: &KeySpec, args: Args<'_>, out: &mut Vec<u32>) -> Option<()> {
     let argc = args.len() as i64;
-    let begin = begin(spec, args)?;
+    let begin = match spec.begin {
+        Begin::Unknown => return None,
+        _ => match begin(spec, args) {
+            Some(begin) => begin,
+            None => return Some(()),
+        },
+    };
     let (first, last, step) = match spec.find {
         Find::Range { last, step, limit } => {
             let last = i64::from(last);
@@ -144,15 +82,16 @@ fn add(spec: &KeySpec, args: Args<'_>, out: &mut Vec<u32>) -> Option<()> {
         Find::KeyNum { at, first, step } => {
             let count = count(args, begin + i64::from(at))?;
             let first = begin + i64::from(first);
-            let last = count.checked_sub(1)?.checked_mul(i64::from(step))?.checked_add(first)?;
-            (first, last, step)
+            let behind = count.checked_sub(1)?.checked_mul(i64::from(step))?;
+            (first, behind.checked_add(first)?, step)
         }
         Find::Unknown => return None,
     };
-    if last >= argc || last < first || first >= argc {
+    if last >= argc || last < first {
         return None;
     }
-    out.extend((first..=last).step_by(step.unsigned_abs() as usize).map(|i| i as u32));
+    let step = step.unsigned_abs() as usize;
+    out.extend((first..=last).step_by(step).map(|i| i as u32));
     Some(())
 }
 
@@ -190,19 +129,17 @@ fn counts_none(spec: &KeySpec, args: Args<'_>) -> bool {
     }
 }
 
-/// What follows the last of `stores` among the options from `from` on; an option that `skipped` names is stepped
-/// over with its arguments.
-fn last_store(args: Args<'_>, skipped: &[(&[u8], usize)], from: usize, stores: &[&[u8]]) -> Option<u32> {
+/// The argument behind the last STORE of a SORT.
+fn sort_store(args: Args<'_>) -> Option<u32> {
     let mut found = None;
-    let mut i = from;
+    let mut i = 2;
     while i < args.len() {
         let word = args.at(i);
-        let steps = width(word, skipped);
-        if steps == 0 && i + 1 < args.len() && stores.iter().any(|s| word.eq_ignore_ascii_case(s)) {
+        if i + 1 < args.len() && word.eq_ignore_ascii_case(b"store") {
             found = Some(i as u32 + 1);
             i += 1;
         }
-        i += 1 + steps;
+        i += 1 + width(word, &[(b"limit", 2), (b"get", 1), (b"by", 1)]);
     }
     found
 }
@@ -308,27 +245,6 @@ mod tests {
             assert_eq!(keys(&format!("eval s {count} a")), Err(Unfindable), "{count}");
         }
         assert_eq!(keys("zdiff 0 a"), Err(Unfindable));
-    }
-
-    #[test]
-    fn block_is_an_option_only_before_streams() {
-        let says = |line| with(line, blocks);
-        assert!(says("xread BLOCK 0 STREAMS s $"));
-        assert!(says("xreadgroup group g c count 1 block 5 streams s >"));
-        assert!(!says("xread COUNT 1 STREAMS block 0"));
-        assert!(!says("xreadgroup GROUP block block STREAMS s >"));
-        assert!(says("blpop a 0"));
-        assert!(!says("get block"));
-    }
-
-    #[test]
-    fn sort_patterns_that_leave_the_slot() {
-        let says = |line| with(line, sort_reads_elsewhere);
-        assert_eq!(says("sort k BY w_*"), Some(SORT_BY_DENIED));
-        assert_eq!(says("sort_ro {a}k BY nosort GET # GET {a}w_*"), None);
-        assert_eq!(says("sort {a}k GET {b}w_*->f"), Some(SORT_GET_DENIED));
-        assert_eq!(says("sort k GET {*}"), Some(SORT_GET_DENIED));
-        assert_eq!(says("sort k LIMIT by get* STORE by"), None);
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! A command's name, in any case → its row.
 //!
 //! Owns the index over the names, built when the program is compiled: open addressing over a multiplied hash of the
-//! name's lower-case words. A name is at most 24 bytes, so it is three machine words and a length; comparing it is
-//! comparing words, and nothing is allocated, locked or initialised on the way. A subcommand is found by the same
-//! index with its container's number mixed in, and only where the container's row says that it has subcommands.
+//! name's lower-case words. A name is at most 24 bytes, so it is three machine words and a length, which stand in the
+//! index itself: the usual name, of up to eight bytes, costs one look at one cache line. Nothing is allocated, locked
+//! or initialised on the way. A subcommand is found by the same index with its container's number mixed in, and only
+//! where the container's row says that it has subcommands.
 //!
 //! Must never take a name that merely folds to the same letters: the length is part of what is compared, and only
 //! `A`–`Z` are folded.
@@ -25,7 +26,7 @@ pub enum Found {
 /// `args` holds at least the name.
 #[inline]
 pub fn find(args: Args<'_>) -> Found {
-    let Some(id) = probe(&Name::new(args.at(0), NO_CONTAINER)) else {
+    let Some(id) = probe(args.at(0), NO_CONTAINER) else {
         return Found::UnknownCommand;
     };
     let spec = id.spec();
@@ -37,7 +38,7 @@ pub fn find(args: Args<'_>) -> Found {
 
 #[inline(never)]
 fn find_sub(container: &'static Spec, id: SpecId, name: &[u8]) -> Found {
-    match probe(&Name::new(name, id.0)) {
+    match probe(name, id.0) {
         Some(sub) => Found::Command(sub.spec(), sub),
         None => Found::UnknownSubcommand(container),
     }
@@ -49,9 +50,9 @@ pub fn by_name(name: &str) -> Option<SpecId> {
         Some((container, sub)) => (container, Some(sub)),
         None => (name, None),
     };
-    let id = probe(&Name::new(command.as_bytes(), NO_CONTAINER))?;
+    let id = probe(command.as_bytes(), NO_CONTAINER)?;
     match sub {
-        Some(sub) => probe(&Name::new(sub.as_bytes(), id.0)),
+        Some(sub) => probe(sub.as_bytes(), id.0),
         None => Some(id),
     }
 }
@@ -74,17 +75,20 @@ struct Name {
 
 impl Name {
     /// A name longer than any row's gives one that equals none.
-    #[inline]
     const fn new(name: &[u8], container: u16) -> Name {
         let (words, len) = match name.len() {
-            0..=8 => ([short(name), 0, 0], name.len()),
+            0..=8 => return Name::short(name, container),
             9..=16 => ([first8(name), last8(name), 0], name.len()),
             17..=NAME_MAX => ([first8(name), second8(name), last8(name)], name.len()),
             _ => ([0, 0, 0], NAME_MAX + 1),
         };
-        let words = [lower(words[0]), lower(words[1]), lower(words[2])];
-        let whose = (len as u32) << 16 | container as u32;
-        Name { words, whose }
+        Name { words: [lower(words[0]), lower(words[1]), lower(words[2])], whose: whose(len, container) }
+    }
+
+    /// A name of at most eight bytes.
+    #[inline]
+    const fn short(name: &[u8], container: u16) -> Name {
+        Name { words: [lower(short(name)), 0, 0], whose: whose(name.len(), container) }
     }
 
     #[inline]
@@ -97,72 +101,90 @@ impl Name {
         ((mixed ^ (mixed >> 29)).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> SHIFT) as usize
     }
 
+    /// Equal lengths make the words beyond a short name's first equal: they are 0.
     #[inline]
-    const fn is(&self, other: &Name) -> bool {
+    const fn is(&self, other: &Name, short: bool) -> bool {
         self.words[0] == other.words[0]
             && self.whose == other.whose
-            && self.words[1] == other.words[1]
-            && self.words[2] == other.words[2]
+            && (short || (self.words[1] == other.words[1] && self.words[2] == other.words[2]))
     }
 }
 
 #[inline]
-fn probe(name: &Name) -> Option<SpecId> {
+const fn whose(len: usize, container: u16) -> u32 {
+    (len as u32) << 16 | container as u32
+}
+
+#[inline]
+fn probe(name: &[u8], container: u16) -> Option<SpecId> {
+    if name.len() <= 8 {
+        return walk(&Name::short(name, container), true);
+    }
+    probe_long(name, container)
+}
+
+#[inline(never)]
+fn probe_long(name: &[u8], container: u16) -> Option<SpecId> {
+    walk(&Name::new(name, container), false)
+}
+
+#[inline(always)]
+fn walk(name: &Name, short: bool) -> Option<SpecId> {
     let mut slot = name.slot();
     loop {
-        let row = INDEX[slot];
-        if row == EMPTY {
-            return None;
+        let entry = &INDEX[slot];
+        if name.is(&entry.name, short) {
+            return Some(SpecId(entry.row));
         }
-        if NAMES[row as usize].is(name) {
-            return Some(SpecId(row));
+        if entry.row == EMPTY {
+            return None;
         }
         slot = (slot + 1) % SLOTS;
     }
 }
 
-/// Every row's name, by the row's number.
-static NAMES: [Name; ROWS.len()] = names();
-/// Row numbers by hash; `EMPTY` ends a probe.
-static INDEX: [u16; SLOTS] = index(&names());
+#[derive(Clone, Copy)]
+struct Entry {
+    name: Name,
+    row: u16,
+}
 
-const fn names() -> [Name; ROWS.len()] {
+/// Rows by the hash of their names; an `EMPTY` row, whose name equals none, ends a walk.
+static INDEX: [Entry; SLOTS] = index();
+
+const fn index() -> [Entry; SLOTS] {
     assert!(ROWS.len() * 2 <= SLOTS);
-    let mut names = [Name::new(b"", NO_CONTAINER); ROWS.len()];
+    let nobody = Name { words: [0; 3], whose: u32::MAX };
+    let mut index = [Entry { name: nobody, row: EMPTY }; SLOTS];
     let mut container = NO_CONTAINER;
     let mut row = 0;
     while row < ROWS.len() {
-        let name = ROWS[row].name.as_bytes();
-        let bar = position(name, b'|');
-        if bar == name.len() {
-            assert!(name.len() <= NAME_MAX);
-            container = row as u16;
-            names[row] = Name::new(name, NO_CONTAINER);
-        } else {
-            let (own, sub) = name.split_at(bar);
-            // A container's subcommands stand right behind it.
-            assert!(Name::new(own, NO_CONTAINER).is(&names[container as usize]));
-            assert!(sub.len() - 1 <= NAME_MAX);
-            names[row] = Name::new(sub.split_at(1).1, container);
-        }
-        row += 1;
-    }
-    names
-}
-
-const fn index(names: &[Name; ROWS.len()]) -> [u16; SLOTS] {
-    let mut index = [EMPTY; SLOTS];
-    let mut row = 0;
-    while row < names.len() {
-        let mut slot = names[row].slot();
-        while index[slot] != EMPTY {
-            assert!(!names[index[slot] as usize].is(&names[row]));
+        let name = own_name(row, &mut container);
+        let mut slot = name.slot();
+        while index[slot].row != EMPTY {
+            assert!(!index[slot].name.is(&name, false));
             slot = (slot + 1) % SLOTS;
         }
-        index[slot] = row as u16;
+        index[slot] = Entry { name, row: row as u16 };
         row += 1;
     }
     index
+}
+
+/// The name of a row without its container's, which is the last row without a `|` before it.
+const fn own_name(row: usize, container: &mut u16) -> Name {
+    let name = ROWS[row].name.as_bytes();
+    let bar = position(name, b'|');
+    if bar == name.len() {
+        assert!(bar <= NAME_MAX);
+        *container = row as u16;
+        return Name::new(name, NO_CONTAINER);
+    }
+    let (owner, sub) = name.split_at(bar);
+    let above = ROWS[*container as usize].name.as_bytes();
+    assert!(Name::new(owner, NO_CONTAINER).is(&Name::new(above, NO_CONTAINER), false));
+    assert!(sub.len() - 1 <= NAME_MAX);
+    Name::new(sub.split_at(1).1, *container)
 }
 
 const fn position(name: &[u8], byte: u8) -> usize {
@@ -279,8 +301,11 @@ mod tests {
     }
 
     #[test]
-    fn probes_are_short() {
-        let far = (0..ROWS.len()).filter(|&row| INDEX[NAMES[row].slot()] as usize != row).count();
-        assert!(far * 4 < ROWS.len(), "{far} of {} rows collide", ROWS.len());
+    fn walks_are_short() {
+        let home = |(slot, entry): &(usize, &Entry)| entry.name.slot() == *slot;
+        let taken = || INDEX.iter().enumerate().filter(|(_, e)| e.row != EMPTY);
+        assert_eq!(taken().count(), ROWS.len());
+        let near = taken().filter(home).count();
+        assert!(near * 4 > ROWS.len() * 3, "{near} of {} at home", ROWS.len());
     }
 }

@@ -1,20 +1,24 @@
 //! What a row of the command table says.
 //!
 //! Commands are rows: nothing else in the program matches on a command's name. A row carries what the server's own
-//! COMMAND says (arity, flags, key specs, request and response policy) and what onetrip does with it (`Handling`,
-//! `InMulti`). `table` is the rows, data only; `lookup` goes from a name to its row without allocation; `keys` goes
-//! from a row and a request to the request's keys; `errors` writes the texts for requests that fit no row.
+//! COMMAND says (arity, flags, key specs, request and response policy) and what onetrip does with it (`handling`). `table` is the rows, data only; `lookup` goes from a name to its row without allocation; `keys` goes
+//! from a row and a request to the request's keys, `options` to what only its options tell; `acl` names the
+//! server's categories of commands; `errors` writes the texts for requests that fit no row.
 //!
 //! On the path of a request: `lookup::find`, `Spec::arity_ok`, `Spec::handling`, and for a single-key command only
 //! `Spec::lone_key`, everything else by `keys::find`.
 
+pub mod acl;
 pub mod errors;
 pub mod flag;
+pub mod handling;
 pub mod keys;
 pub mod lookup;
+pub mod options;
 pub mod table;
 
 pub use flag::Flags;
+pub use handling::{FanOut, Handling, InMulti, Local, Missing, Refusal, ReplyPolicy, RequestPolicy, Split};
 
 /// Position of a row in the table: small enough to travel with every reply that is owed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -51,6 +55,8 @@ pub struct Spec {
     pub handling: Handling,
     /// The rule for requests whose keys the specs do not tell (SORT's STORE).
     pub finder: Finder,
+    /// ACL categories in place of those that [`acl::categories`] derives.
+    pub acl: Option<&'static str>,
 }
 
 impl Spec {
@@ -128,8 +134,6 @@ pub enum Finder {
     Sort,
     /// The key alone: SORT_RO has no STORE.
     SortRo,
-    /// The key, and what follows the last STORE or STOREDIST.
-    GeoRadius,
     /// One key, or an empty one and the keys after KEYS.
     Migrate,
 }
@@ -167,161 +171,4 @@ pub enum Find {
         step: i16,
     },
     Unknown,
-}
-
-/// Which shards a request goes to (COMMAND's request_policy tip).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RequestPolicy {
-    /// By its keys: one slot.
-    Keyed,
-    /// Cut by its keys, a part to each shard concerned.
-    MultiShard,
-    AllShards,
-    AllNodes,
-    Special,
-}
-
-/// How the parts of a reply become one (COMMAND's response_policy tip).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReplyPolicy {
-    /// One shard's reply passes as it is; parts of several are put in the order asked.
-    Default,
-    Sum,
-    Min,
-    LogicalAnd,
-    AllSucceeded,
-    OneSucceeded,
-    Concat,
-    Special,
-}
-
-/// What the command is inside MULTI … EXEC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InMulti {
-    /// Queued and sent to the shard with the block.
-    Send,
-    /// Answered by onetrip; its reply is spliced into EXEC's array.
-    Local,
-    Refuse,
-    /// Over all shards: sent with one shard, refused with several.
-    FanOut,
-    /// Never queued: MULTI EXEC DISCARD WATCH QUIT RESET act at once, as on a server.
-    AtOnce,
-}
-
-/// What onetrip does with it outside MULTI.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Handling {
-    /// To the shard of its keys; several slots: CROSSSLOT.
-    Forward,
-    /// Cut per shard by its keys and put together again.
-    Split(Split),
-    /// To every shard, replies merged.
-    FanOut(FanOut),
-    /// Names no key and asks what every shard knows alike (help texts): to any one of them.
-    AnyShard,
-    /// A container called by a name that is none of its subcommands' (its arity refuses it alone).
-    Container,
-    /// Answered here.
-    Local(Local),
-    /// A feature that this version has not; answered at once with an error that says so.
-    Missing(Missing),
-    /// Never to be had through a proxy; answered with the reason.
-    Refuse(Refusal),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Split {
-    /// DEL EXISTS TOUCH UNLINK: keys, sum of integers.
-    Sum,
-    /// MGET: keys, values in the order asked.
-    Values,
-    /// MSET: key-value pairs, all OK.
-    Pairs,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FanOut {
-    Sum,
-    AllSucceeded,
-    /// KEYS: arrays one after the other.
-    Concat,
-    /// One shard after the other behind one cursor.
-    Scan,
-    RandomKey,
-    Info,
-}
-
-/// What onetrip answers itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Local {
-    Ping,
-    Echo,
-    Hello,
-    Auth,
-    Select,
-    Quit,
-    Reset,
-    ReadOnly,
-    ReadWrite,
-    Asking,
-    Time,
-    Role,
-    Lolwut,
-    Unwatch,
-    Command,
-    CommandCount,
-    CommandDocs,
-    CommandInfo,
-    CommandList,
-    CommandGetKeys,
-    CommandGetKeysAndFlags,
-    CommandHelp,
-    ClientId,
-    ClientInfo,
-    ClientList,
-    ClientGetName,
-    ClientSetName,
-    ClientSetInfo,
-    ClientReply,
-    ClientNoEvict,
-    ClientNoTouch,
-    ClientTracking,
-    ClientTrackingInfo,
-    ClientGetRedir,
-    ClientKill,
-    ClientHelp,
-    /// Valkey's CLIENT CAPA: what the client can do with redirects; always OK.
-    ClientCapa,
-    AclWhoAmI,
-    ConfigGet,
-    ConfigHelp,
-    /// CLUSTER …: cluster support disabled.
-    Cluster,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Missing {
-    Transactions,
-    Blocking,
-    PubSub,
-    Scripts,
-    Tracking,
-    /// CLIENT PAUSE and UNPAUSE.
-    ClientControl,
-    /// HIMPORT: what it prepares lives in one connection to the server.
-    SessionState,
-    /// Over all shards, but not merged yet (SLOWLOG, LATENCY, CONFIG SET …).
-    OverShards,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// SHUTDOWN, REPLICAOF, MODULE …: an operator's, on the shard itself.
-    Administration,
-    /// SYNC, PSYNC, REPLCONF …: between servers.
-    Replication,
-    /// MIGRATE, SWAPDB …: would move keys to where onetrip would not find them.
-    MovesKeys,
-    Debugging,
 }

@@ -2,14 +2,15 @@
 //!
 //! Data only, in the server's groups, sorted, a container's subcommands right behind it. A row reads: name, arity,
 //! flags, key specs, what onetrip does with it; then, where the server says more or onetrip does something that does
-//! not follow from the row, request and reply policy, place in MULTI, key finder. Flags and specs are those of the
-//! newest server that has the command; a test holds them against COMMAND of a real one.
+//! not follow from the row, request and reply policy, place in MULTI, ACL categories, key finder. Flags and specs are
+//! those of the newest server that has the command; a test holds them against COMMAND of a real one. Rows of Redis
+//! 8.4 and later and of Valkey 9 are from those servers' published command descriptions.
 //!
 //! A row for a command that a shard does not know is harmless: the shard says so. Module commands are rows so that
 //! they are routed; a server that has no module says "unknown command" as it would alone. They check their arities
 //! themselves: a row asks only for what its keys need. Their keys are told more fully here than by the modules.
 //!
-//! Must never hold a condition: what depends on a request's arguments is in `keys`.
+//! Must never hold a condition: what depends on a request's arguments is in `keys` and `options`.
 
 use super::Handling::*;
 use super::flag::*;
@@ -92,6 +93,7 @@ const fn row(
         in_multi: in_multi(handling),
         handling,
         finder: Finder::Specs,
+        acl: None,
     }
 }
 
@@ -114,6 +116,12 @@ impl Spec {
 
     const fn in_multi(mut self, in_multi: InMulti) -> Spec {
         self.in_multi = in_multi;
+        self
+    }
+
+    /// ACL categories where they do not follow from group and flags.
+    const fn acl(mut self, categories: &'static str) -> Spec {
+        self.acl = Some(categories);
         self
     }
 
@@ -363,9 +371,9 @@ const GEO: &[Spec] = &[
     row("geodist", -4, READONLY, &[at(1, RO | ACCESS)], Forward),
     row("geohash", -2, READONLY, &[at(1, RO | ACCESS)], Forward),
     row("geopos", -2, READONLY, &[at(1, RO | ACCESS)], Forward),
-    row("georadius", -6, WRITE | DENYOOM, &[at(1, RO | ACCESS), after("STORE", 6, 0, 0, OW | UPDATE), after("STOREDIST", 6, 0, 0, OW | UPDATE)], Forward).finder(Finder::GeoRadius),
+    row("georadius", -6, WRITE | DENYOOM, &[at(1, RO | ACCESS), after("STORE", 6, 0, 0, OW | UPDATE), after("STOREDIST", 6, 0, 0, OW | UPDATE)], Forward),
     row("georadius_ro", -6, READONLY, &[at(1, RO | ACCESS)], Forward),
-    row("georadiusbymember", -5, WRITE | DENYOOM, &[at(1, RO | ACCESS), after("STORE", 5, 0, 0, OW | UPDATE), after("STOREDIST", 5, 0, 0, OW | UPDATE)], Forward).finder(Finder::GeoRadius),
+    row("georadiusbymember", -5, WRITE | DENYOOM, &[at(1, RO | ACCESS), after("STORE", 5, 0, 0, OW | UPDATE), after("STOREDIST", 5, 0, 0, OW | UPDATE)], Forward),
     row("georadiusbymember_ro", -5, READONLY, &[at(1, RO | ACCESS)], Forward),
     row("geosearch", -7, READONLY, &[at(1, RO | ACCESS)], Forward),
     row("geosearchstore", -8, WRITE | DENYOOM, &[at(1, OW | UPDATE), at(2, RO | ACCESS)], Forward),
@@ -453,6 +461,8 @@ const VECTOR_SET: &[Spec] = &[
     row("vsim", -4, READONLY | MODULE, &[at(1, RW | ACCESS | UPDATE)], Forward),
 ];
 
+// MOVE, and COPY with DB, write the key's own shard in another database: right only where that database is sharded as
+// this one is.
 #[rustfmt::skip]
 const GENERIC: &[Spec] = &[
     row("bless", -2, CONTAINER, NONE, Container),
@@ -468,8 +478,8 @@ const GENERIC: &[Spec] = &[
     row("expire", -3, WRITE | FAST, &[at(1, RW | UPDATE)], Forward),
     row("expireat", -3, WRITE | FAST, &[at(1, RW | UPDATE)], Forward),
     row("expiretime", 2, READONLY | FAST, &[at(1, RO | ACCESS)], Forward),
-    row("keys", 2, READONLY | NONDETERMINISTIC_OUTPUT_ORDER, NONE, FanOut(FanOut::Concat)).tips(Request::AllShards, Reply::Default),
-    row("migrate", -6, WRITE | NONDETERMINISTIC_OUTPUT, &[at(3, RW | ACCESS | DELETE), after("KEYS", -2, -1, 0, RW | ACCESS | DELETE | INCOMPLETE)], Refuse(Refusal::MovesKeys)).finder(Finder::Migrate),
+    row("keys", 2, READONLY | NONDETERMINISTIC_OUTPUT_ORDER, NONE, FanOut(FanOut::Concat)).tips(Request::AllShards, Reply::Default).acl("keyspace read slow dangerous"),
+    row("migrate", -6, WRITE | NONDETERMINISTIC_OUTPUT, &[at(3, RW | ACCESS | DELETE), after("KEYS", -2, -1, 0, RW | ACCESS | DELETE | INCOMPLETE)], Refuse(Refusal::MovesKeys)).acl("keyspace write slow dangerous").finder(Finder::Migrate),
     row("move", 3, WRITE | FAST, &[at(1, RW | ACCESS | UPDATE)], Forward),
     row("object", -2, CONTAINER, NONE, Container),
     row("object|encoding", 3, READONLY | NONDETERMINISTIC_OUTPUT, &[at(2, RO)], Forward),
@@ -485,16 +495,16 @@ const GENERIC: &[Spec] = &[
     row("randomkey", 1, READONLY | NONDETERMINISTIC_OUTPUT, NONE, FanOut(FanOut::RandomKey)).tips(Request::AllShards, Reply::Special),
     row("rename", 3, WRITE, &[at(1, RW | ACCESS | DELETE), at(2, OW | UPDATE)], Forward),
     row("renamenx", 3, WRITE | FAST, &[at(1, RW | ACCESS | DELETE), at(2, OW | INSERT)], Forward),
-    row("restore", -4, WRITE | DENYOOM, &[at(1, OW | UPDATE)], Forward),
+    row("restore", -4, WRITE | DENYOOM, &[at(1, OW | UPDATE)], Forward).acl("keyspace write slow dangerous"),
     row("scan", -2, READONLY | NONDETERMINISTIC_OUTPUT, NONE, FanOut(FanOut::Scan)).tips(Request::Special, Reply::Special),
-    row("sort", -2, WRITE | DENYOOM, &[at(1, RO | ACCESS), unknown(RO | ACCESS), unknown(OW | UPDATE)], Forward).finder(Finder::Sort),
-    row("sort_ro", -2, READONLY, &[at(1, RO | ACCESS), unknown(RO | ACCESS)], Forward).finder(Finder::SortRo),
+    row("sort", -2, WRITE | DENYOOM, &[at(1, RO | ACCESS), unknown(RO | ACCESS), unknown(OW | UPDATE)], Forward).acl("write set sortedset list slow dangerous").finder(Finder::Sort),
+    row("sort_ro", -2, READONLY, &[at(1, RO | ACCESS), unknown(RO | ACCESS)], Forward).acl("read set sortedset list slow dangerous").finder(Finder::SortRo),
     row("touch", -2, READONLY | FAST, &[from(1, RO)], Split(Split::Sum)).tips(Request::MultiShard, Reply::Sum),
     row("ttl", 2, READONLY | FAST | NONDETERMINISTIC_OUTPUT, &[at(1, RO | ACCESS)], Forward),
     row("type", 2, READONLY | FAST, &[at(1, RO)], Forward),
     row("unlink", -2, WRITE | FAST, &[from(1, RM | DELETE)], Split(Split::Sum)).tips(Request::MultiShard, Reply::Sum),
-    row("wait", 3, BLOCKING, NONE, Missing(Missing::Blocking)).tips(Request::AllShards, Reply::Min).in_multi(InMulti::FanOut),
-    row("waitaof", 4, BLOCKING, NONE, Missing(Missing::Blocking)).tips(Request::AllShards, Reply::Min).in_multi(InMulti::FanOut),
+    row("wait", 3, BLOCKING, NONE, Missing(Missing::Blocking)).tips(Request::AllShards, Reply::Min).in_multi(InMulti::FanOut).acl("slow blocking connection"),
+    row("waitaof", 4, BLOCKING, NONE, Missing(Missing::Blocking)).tips(Request::AllShards, Reply::Min).in_multi(InMulti::FanOut).acl("slow blocking connection"),
 ];
 
 #[rustfmt::skip]
@@ -587,7 +597,7 @@ const CONNECTION: &[Spec] = &[
 
 #[rustfmt::skip]
 const CLUSTER: &[Spec] = &[
-    row("asking", 1, FAST, NONE, Local(Local::Asking)),
+    row("asking", 1, FAST, NONE, Local(Local::Asking)).acl("fast connection"),
     row("cluster", -2, CONTAINER, NONE, Container),
     row("cluster|addslots", -3, ADMIN | STALE | NO_ASYNC_LOADING, NONE, Local(Local::Cluster)),
     row("cluster|addslotsrange", -4, ADMIN | STALE | NO_ASYNC_LOADING, NONE, Local(Local::Cluster)),
@@ -625,8 +635,8 @@ const CLUSTER: &[Spec] = &[
     row("cluster|slots", 2, LOADING | STALE | NONDETERMINISTIC_OUTPUT, NONE, Local(Local::Cluster)),
     row("cluster|syncslots", -3, ADMIN | STALE | NO_ASYNC_LOADING, NONE, Local(Local::Cluster)),
     row("clusterscan", -2, READONLY, &[at(1, NOT_KEY)], Local(Local::Cluster)).tips(Request::Special, Reply::Special),
-    row("readonly", 1, LOADING | STALE | FAST, NONE, Local(Local::ReadOnly)),
-    row("readwrite", 1, LOADING | STALE | FAST, NONE, Local(Local::ReadWrite)),
+    row("readonly", 1, LOADING | STALE | FAST, NONE, Local(Local::ReadOnly)).acl("fast connection"),
+    row("readwrite", 1, LOADING | STALE | FAST, NONE, Local(Local::ReadWrite)).acl("fast connection"),
 ];
 
 #[rustfmt::skip]
@@ -655,14 +665,14 @@ const SERVER: &[Spec] = &[
     row("backup|status", 2, ADMIN | STALE, NONE, Refuse(Refusal::Administration)),
     row("bgrewriteaof", 1, ADMIN | NOSCRIPT | NO_ASYNC_LOADING, NONE, Refuse(Refusal::Administration)),
     row("bgsave", -1, ADMIN | NOSCRIPT | NO_ASYNC_LOADING, NONE, Refuse(Refusal::Administration)),
-    row("command", -1, LOADING | STALE | NONDETERMINISTIC_OUTPUT_ORDER | CONTAINER, NONE, Local(Local::Command)),
-    row("command|count", 2, LOADING | STALE, NONE, Local(Local::CommandCount)),
-    row("command|docs", -2, LOADING | STALE | NONDETERMINISTIC_OUTPUT_ORDER, NONE, Local(Local::CommandDocs)),
-    row("command|getkeys", -3, LOADING | STALE, NONE, Local(Local::CommandGetKeys)),
-    row("command|getkeysandflags", -3, LOADING | STALE, NONE, Local(Local::CommandGetKeysAndFlags)),
-    row("command|help", 2, LOADING | STALE, NONE, Local(Local::CommandHelp)),
-    row("command|info", -2, LOADING | STALE | NONDETERMINISTIC_OUTPUT_ORDER, NONE, Local(Local::CommandInfo)),
-    row("command|list", -2, LOADING | STALE | NONDETERMINISTIC_OUTPUT_ORDER, NONE, Local(Local::CommandList)),
+    row("command", -1, LOADING | STALE | NONDETERMINISTIC_OUTPUT_ORDER | CONTAINER, NONE, Local(Local::Command)).acl("slow connection"),
+    row("command|count", 2, LOADING | STALE, NONE, Local(Local::CommandCount)).acl("slow connection"),
+    row("command|docs", -2, LOADING | STALE | NONDETERMINISTIC_OUTPUT_ORDER, NONE, Local(Local::CommandDocs)).acl("slow connection"),
+    row("command|getkeys", -3, LOADING | STALE, NONE, Local(Local::CommandGetKeys)).acl("slow connection"),
+    row("command|getkeysandflags", -3, LOADING | STALE, NONE, Local(Local::CommandGetKeysAndFlags)).acl("slow connection"),
+    row("command|help", 2, LOADING | STALE, NONE, Local(Local::CommandHelp)).acl("slow connection"),
+    row("command|info", -2, LOADING | STALE | NONDETERMINISTIC_OUTPUT_ORDER, NONE, Local(Local::CommandInfo)).acl("slow connection"),
+    row("command|list", -2, LOADING | STALE | NONDETERMINISTIC_OUTPUT_ORDER, NONE, Local(Local::CommandList)).acl("slow connection"),
     row("commandlog", -2, CONTAINER, NONE, Container),
     row("commandlog|get", 4, ADMIN | LOADING | STALE | NONDETERMINISTIC_OUTPUT, NONE, Missing(Missing::OverShards)).tips(Request::AllNodes, Reply::Default),
     row("commandlog|help", 2, LOADING | STALE, NONE, AnyShard),
@@ -674,19 +684,19 @@ const SERVER: &[Spec] = &[
     row("config|resetstat", 2, ADMIN | NOSCRIPT | LOADING | STALE, NONE, Missing(Missing::OverShards)).tips(Request::AllNodes, Reply::AllSucceeded),
     row("config|rewrite", 2, ADMIN | NOSCRIPT | LOADING | STALE, NONE, Missing(Missing::OverShards)).tips(Request::AllNodes, Reply::AllSucceeded),
     row("config|set", -4, ADMIN | NOSCRIPT | LOADING | STALE, NONE, Missing(Missing::OverShards)).tips(Request::AllNodes, Reply::AllSucceeded),
-    row("dbsize", 1, READONLY | FAST, NONE, FanOut(FanOut::Sum)).tips(Request::AllShards, Reply::Sum),
+    row("dbsize", 1, READONLY | FAST, NONE, FanOut(FanOut::Sum)).tips(Request::AllShards, Reply::Sum).acl("keyspace read fast"),
     row("debug", -2, ADMIN | NOSCRIPT | LOADING | STALE, NONE, Refuse(Refusal::Debugging)),
     row("failover", -1, ADMIN | NOSCRIPT | STALE, NONE, Refuse(Refusal::Administration)),
-    row("flushall", -1, WRITE, NONE, FanOut(FanOut::AllSucceeded)).tips(Request::AllShards, Reply::AllSucceeded),
-    row("flushdb", -1, WRITE, NONE, FanOut(FanOut::AllSucceeded)).tips(Request::AllShards, Reply::AllSucceeded),
+    row("flushall", -1, WRITE, NONE, FanOut(FanOut::AllSucceeded)).tips(Request::AllShards, Reply::AllSucceeded).acl("keyspace write slow dangerous"),
+    row("flushdb", -1, WRITE, NONE, FanOut(FanOut::AllSucceeded)).tips(Request::AllShards, Reply::AllSucceeded).acl("keyspace write slow dangerous"),
     row("hotkeys", -2, CONTAINER, NONE, Container),
     row("hotkeys|get", 2, ADMIN | NOSCRIPT, NONE, Missing(Missing::OverShards)).tips(Request::Special, Reply::Special),
     row("hotkeys|help", 2, LOADING | STALE, NONE, AnyShard),
     row("hotkeys|reset", 2, ADMIN | NOSCRIPT, NONE, Missing(Missing::OverShards)).tips(Request::Special, Reply::Default),
     row("hotkeys|start", -2, ADMIN | NOSCRIPT, NONE, Missing(Missing::OverShards)).tips(Request::Special, Reply::Default),
     row("hotkeys|stop", 2, ADMIN | NOSCRIPT, NONE, Missing(Missing::OverShards)).tips(Request::Special, Reply::Default),
-    row("info", -1, LOADING | STALE | NONDETERMINISTIC_OUTPUT, NONE, FanOut(FanOut::Info)).tips(Request::AllShards, Reply::Special),
-    row("lastsave", 1, LOADING | STALE | FAST | NONDETERMINISTIC_OUTPUT, NONE, Refuse(Refusal::Administration)),
+    row("info", -1, LOADING | STALE | NONDETERMINISTIC_OUTPUT, NONE, FanOut(FanOut::Info)).tips(Request::AllShards, Reply::Special).acl("slow dangerous"),
+    row("lastsave", 1, LOADING | STALE | FAST | NONDETERMINISTIC_OUTPUT, NONE, Refuse(Refusal::Administration)).acl("admin fast dangerous"),
     row("latency", -2, CONTAINER, NONE, Container),
     row("latency|doctor", 2, ADMIN | NOSCRIPT | LOADING | STALE | NONDETERMINISTIC_OUTPUT, NONE, Missing(Missing::OverShards)).tips(Request::AllNodes, Reply::Special),
     row("latency|graph", 3, ADMIN | NOSCRIPT | LOADING | STALE | NONDETERMINISTIC_OUTPUT, NONE, Missing(Missing::OverShards)).tips(Request::AllNodes, Reply::Special),
@@ -713,8 +723,8 @@ const SERVER: &[Spec] = &[
     row("psync", -3, ADMIN | NOSCRIPT | NO_ASYNC_LOADING | NO_MULTI, NONE, Refuse(Refusal::Replication)),
     row("replconf", -1, ADMIN | NOSCRIPT | LOADING | STALE | ALLOW_BUSY, NONE, Refuse(Refusal::Replication)),
     row("replicaof", 3, ADMIN | NOSCRIPT | STALE | NO_ASYNC_LOADING, NONE, Refuse(Refusal::Replication)),
-    row("restore-asking", -4, WRITE | DENYOOM | ASKING, &[at(1, OW | UPDATE)], Refuse(Refusal::MovesKeys)),
-    row("role", 1, NOSCRIPT | LOADING | STALE | FAST, NONE, Local(Local::Role)),
+    row("restore-asking", -4, WRITE | DENYOOM | ASKING, &[at(1, OW | UPDATE)], Refuse(Refusal::MovesKeys)).acl("keyspace write slow dangerous"),
+    row("role", 1, NOSCRIPT | LOADING | STALE | FAST, NONE, Local(Local::Role)).acl("admin fast dangerous"),
     row("save", 1, ADMIN | NOSCRIPT | NO_ASYNC_LOADING | NO_MULTI, NONE, Refuse(Refusal::Administration)),
     row("shutdown", -1, ADMIN | NOSCRIPT | LOADING | STALE | NO_MULTI | ALLOW_BUSY, NONE, Refuse(Refusal::Administration)),
     row("slaveof", 3, ADMIN | NOSCRIPT | STALE | NO_ASYNC_LOADING, NONE, Refuse(Refusal::Replication)),
@@ -723,7 +733,7 @@ const SERVER: &[Spec] = &[
     row("slowlog|help", 2, LOADING | STALE, NONE, AnyShard),
     row("slowlog|len", 2, ADMIN | LOADING | STALE | NONDETERMINISTIC_OUTPUT, NONE, Missing(Missing::OverShards)).tips(Request::AllNodes, Reply::Sum),
     row("slowlog|reset", 2, ADMIN | LOADING | STALE, NONE, Missing(Missing::OverShards)).tips(Request::AllNodes, Reply::AllSucceeded),
-    row("swapdb", 3, WRITE | FAST, NONE, Refuse(Refusal::MovesKeys)),
+    row("swapdb", 3, WRITE | FAST, NONE, Refuse(Refusal::MovesKeys)).acl("keyspace write fast dangerous"),
     row("sync", 1, ADMIN | NOSCRIPT | NO_ASYNC_LOADING | NO_MULTI, NONE, Refuse(Refusal::Replication)),
     row("time", 1, LOADING | STALE | FAST | NONDETERMINISTIC_OUTPUT, NONE, Local(Local::Time)),
     row("trimslots", -5, WRITE, NONE, Refuse(Refusal::Replication)),

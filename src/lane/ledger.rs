@@ -40,9 +40,6 @@ pub struct Ledger {
 
 impl Ledger {
     #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
 
     #[inline]
     pub fn push(&mut self, to: &Rc<RefCell<Window>>, entry: Entry, now: Nanos) {

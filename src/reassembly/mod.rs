@@ -453,7 +453,7 @@ impl Window {
         let Some(batch) = self.batches.front() else { unreachable!("a reply outside every batch") };
         let (age, bucket) = turn.age(batch.at);
         turn.metrics.command(place.spec, place.outcome);
-        turn.metrics.command_duration[place.family].observe_bucket(bucket, age, 1);
+        turn.metrics.command_duration(place.family).observe_bucket(bucket, age, 1);
     }
 
     #[inline]

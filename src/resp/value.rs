@@ -68,14 +68,10 @@ impl<'a> Value<'a> {
     /// The value of a key, in a map or in the flat array that RESP2 gives in its place.
     pub fn field(&self, key: &[u8]) -> Option<&Value<'a>> {
         match self {
-            Value::Map(pairs) => pairs
-                .iter()
-                .find(|(k, _)| k.text() == Some(key))
-                .map(|(_, v)| v),
-            Value::Array(flat) => flat
-                .chunks_exact(2)
-                .find(|pair| pair[0].text() == Some(key))
-                .map(|pair| &pair[1]),
+            Value::Map(pairs) => pairs.iter().find(|(k, _)| k.text() == Some(key)).map(|(_, v)| v),
+            Value::Array(flat) => {
+                flat.chunks_exact(2).find(|pair| pair[0].text() == Some(key)).map(|pair| &pair[1])
+            }
             _ => None,
         }
     }
@@ -83,11 +79,7 @@ impl<'a> Value<'a> {
 
 /// One whole reply at the front of `bytes` and its length; `None` where it is not complete.
 pub fn parse(bytes: &[u8]) -> Result<Option<(Value<'_>, usize)>, Malformed> {
-    let mut parser = Parser {
-        bytes,
-        at: 0,
-        nodes: 0,
-    };
+    let mut parser = Parser { bytes, at: 0, nodes: 0 };
     match parser.value(0) {
         Ok(value) => Ok(Some((value, parser.at))),
         Err(Stop::Incomplete) => Ok(None),
@@ -121,6 +113,14 @@ pub fn skip(bytes: &[u8]) -> Result<Option<usize>, Malformed> {
     Ok(Some(at))
 }
 
+/// The number of elements of an array or set at the front of `bytes`, and where the first of them begins.
+pub fn elements(bytes: &[u8]) -> Option<(usize, usize)> {
+    match next_header(bytes, 0) {
+        Ok(Some((b'*' | b'~', n, body))) => Some((usize::try_from(n).ok()?, body)),
+        _ => None,
+    }
+}
+
 /// The type byte, number and body of the element that begins at `at`; a number of 0 for types that have none.
 #[inline]
 fn next_header(bytes: &[u8], at: usize) -> Result<Option<(u8, i64, usize)>, Malformed> {
@@ -149,11 +149,7 @@ fn header_number(kind: u8, text: &[u8]) -> Result<i64, Malformed> {
             let n = parse_integer(text).ok_or(Malformed)?;
             let null = n == -1 && matches!(kind, b'$' | b'*');
             // Doubled for a map's pairs, so half of the range is left.
-            if null || (0..=i64::MAX / 4).contains(&n) {
-                Ok(n)
-            } else {
-                Err(Malformed)
-            }
+            if null || (0..=i64::MAX / 4).contains(&n) { Ok(n) } else { Err(Malformed) }
         }
         b'+' | b'-' | b':' | b'_' | b',' | b'#' | b'(' => Ok(0),
         _ => Err(Malformed),
@@ -164,11 +160,7 @@ fn header_number(kind: u8, text: &[u8]) -> Result<i64, Malformed> {
 fn line(bytes: &[u8], from: usize) -> Result<Option<(&[u8], usize)>, Malformed> {
     let rest = bytes.get(from..).unwrap_or_default();
     let Some(cr) = rest.iter().take(LINE_MAX).position(|&b| b == b'\r') else {
-        return if rest.len() >= LINE_MAX {
-            Err(Malformed)
-        } else {
-            Ok(None)
-        };
+        return if rest.len() >= LINE_MAX { Err(Malformed) } else { Ok(None) };
     };
     match rest.get(cr + 1) {
         None => Ok(None),
@@ -227,10 +219,9 @@ impl<'a> Parser<'a> {
             b'~' => Value::Set(self.many(n, depth)?),
             b'>' => Value::Push(self.many(n, depth)?),
             b'%' => Value::Map(self.pairs(n, depth)?),
-            b'|' => Value::Attribute {
-                attributes: self.pairs(n, depth)?,
-                of: Box::new(self.value(depth + 1)?),
-            },
+            b'|' => {
+                Value::Attribute { attributes: self.pairs(n, depth)?, of: Box::new(self.value(depth + 1)?) }
+            }
             _ => scalar(kind, &self.bytes[start..body - 2])?,
         })
     }
@@ -260,10 +251,7 @@ impl<'a> Parser<'a> {
 
 fn verbatim(bytes: &[u8]) -> Result<Value<'_>, Malformed> {
     match bytes {
-        [a, b, c, b':', text @ ..] => Ok(Value::Verbatim {
-            format: [*a, *b, *c],
-            text,
-        }),
+        [a, b, c, b':', text @ ..] => Ok(Value::Verbatim { format: [*a, *b, *c], text }),
         _ => Err(Malformed),
     }
 }
@@ -302,15 +290,9 @@ mod tests {
         let items = value.elements().unwrap();
         assert_eq!(items[1], Value::Error(b"ERR no"));
         assert_eq!(items[2], Value::Integer(-7));
-        assert_eq!(
-            &items[4..8],
-            &[Value::Null, Value::Null, Value::Null, Value::Double(1.5)]
-        );
+        assert_eq!(&items[4..8], &[Value::Null, Value::Null, Value::Null, Value::Double(1.5)]);
         assert_eq!(items[10].text(), Some(&b"abc"[..]));
-        assert_eq!(
-            items[11].field(b"k"),
-            Some(&Value::Array(vec![Value::Integer(1)]))
-        );
+        assert_eq!(items[11].field(b"k"), Some(&Value::Array(vec![Value::Integer(1)])));
         assert_eq!(items[12], Value::Set(vec![Value::Error(b"ERR x")]));
         let Value::Attribute { of, .. } = &items[13] else {
             panic!("{:?}", items[13]);
@@ -342,9 +324,7 @@ mod tests {
         let alphabet = b"*$+-:_,#(=!%~>|\r\n\r\n\r\n0123-1tfa.";
         for _ in 0..200_000 {
             let len = rng.usize(0..40);
-            let bytes: Vec<u8> = (0..len)
-                .map(|_| alphabet[rng.usize(0..alphabet.len())])
-                .collect();
+            let bytes: Vec<u8> = (0..len).map(|_| alphabet[rng.usize(0..alphabet.len())]).collect();
             if let Ok(Some((_, used))) = parse(&bytes) {
                 assert_eq!(skip(&bytes), Ok(Some(used)), "{bytes:?}");
             }

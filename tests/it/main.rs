@@ -10,6 +10,7 @@ mod benchmark_tool;
 mod bounds;
 mod client_libraries;
 mod command_line;
+mod command_table;
 mod counters;
 mod differential;
 mod doors;

@@ -1,0 +1,128 @@
+//! CONFIG GET: what clients, frameworks and dashboards read of a server's settings, with our values.
+//!
+//! Owns the list of settings that are reported. One that is not ours and means nothing over several shards is not
+//! in it, and so is not guessed; no password ever is. Values are text, made when the configuration is, because they
+//! are read a few times a minute and by clients that only look.
+
+use super::glob;
+use crate::limits;
+use crate::resp::request::Args;
+use crate::resp::{Proto, write};
+use bytes::BytesMut;
+
+/// The settings that CONFIG GET reports.
+#[derive(Clone, Debug)]
+pub struct Settings(Vec<(&'static str, String)>);
+
+/// Names and values where nothing else was configured. Those without a counterpart here say what is so: nothing is
+/// saved by us, no replica is writable, one database is served.
+const DEFAULTS: &[(&str, &str)] = &[
+    ("activedefrag", "no"),
+    ("appendfsync", "everysec"),
+    ("appendonly", "no"),
+    ("bind", ""),
+    ("busy-reply-threshold", "5000"),
+    ("client-output-buffer-limit", "normal 0 0 0 slave 0 0 0 pubsub 0 0 0"),
+    ("cluster-enabled", "no"),
+    ("databases", "1"),
+    ("dbfilename", ""),
+    ("dir", ""),
+    ("hash-max-listpack-entries", "512"),
+    ("hash-max-listpack-value", "64"),
+    ("hash-max-ziplist-entries", "512"),
+    ("hash-max-ziplist-value", "64"),
+    ("hz", "10"),
+    ("io-threads", "1"),
+    ("latency-monitor-threshold", "0"),
+    ("latency-tracking", "yes"),
+    ("lazyfree-lazy-eviction", "no"),
+    ("lazyfree-lazy-expire", "no"),
+    ("lazyfree-lazy-server-del", "no"),
+    ("lazyfree-lazy-user-del", "no"),
+    ("lfu-decay-time", "1"),
+    ("lfu-log-factor", "10"),
+    ("list-compress-depth", "0"),
+    ("list-max-listpack-size", "-2"),
+    ("list-max-ziplist-size", "-2"),
+    ("logfile", ""),
+    ("loglevel", "notice"),
+    ("lua-time-limit", "5000"),
+    ("maxclients", "10000"),
+    ("maxmemory", "0"),
+    ("maxmemory-policy", "noeviction"),
+    ("maxmemory-samples", "5"),
+    ("min-replicas-max-lag", "10"),
+    ("min-replicas-to-write", "0"),
+    ("min-slaves-max-lag", "10"),
+    ("min-slaves-to-write", "0"),
+    ("notify-keyspace-events", ""),
+    ("port", "0"),
+    ("proto-max-bulk-len", ""),
+    ("protected-mode", "no"),
+    ("rdbcompression", "yes"),
+    ("repl-backlog-size", "1048576"),
+    ("repl-diskless-sync", "yes"),
+    ("repl-timeout", "60"),
+    ("replica-priority", "100"),
+    ("replica-read-only", "yes"),
+    ("replica-serve-stale-data", "yes"),
+    ("replicaof", ""),
+    ("save", ""),
+    ("set-max-intset-entries", "512"),
+    ("slave-priority", "100"),
+    ("slave-read-only", "yes"),
+    ("slave-serve-stale-data", "yes"),
+    ("slaveof", ""),
+    ("slowlog-log-slower-than", "10000"),
+    ("slowlog-max-len", "128"),
+    ("stop-writes-on-bgsave-error", "yes"),
+    ("tcp-backlog", "511"),
+    ("tcp-keepalive", "300"),
+    ("timeout", "0"),
+    ("tls-port", "0"),
+    ("tracking-table-max-keys", "1000000"),
+    ("unixsocket", ""),
+    ("zset-max-listpack-entries", "128"),
+    ("zset-max-listpack-value", "64"),
+    ("zset-max-ziplist-entries", "128"),
+    ("zset-max-ziplist-value", "64"),
+];
+
+impl Default for Settings {
+    fn default() -> Settings {
+        let owned = |&(name, value): &(&'static str, &str)| (name, value.to_owned());
+        let mut settings = Settings(DEFAULTS.iter().map(owned).collect());
+        settings.set("proto-max-bulk-len", limits::BULK_BYTES_MAX);
+        settings
+    }
+}
+
+impl Settings {
+    /// Reports another value under a name of the list; a name that is not in it is a mistake of the caller's.
+    pub fn set(&mut self, name: &str, value: impl ToString) {
+        let entry = self.0.iter_mut().find(|(known, _)| *known == name);
+        assert!(entry.is_some(), "no setting is reported as {name}");
+        if let Some(entry) = entry {
+            entry.1 = value.to_string();
+        }
+    }
+
+    pub fn get(&self, name: &str) -> Option<&str> {
+        let entry = self.0.iter().find(|(known, _)| *known == name);
+        entry.map(|(_, value)| value.as_str())
+    }
+}
+
+/// CONFIG GET pattern …: every setting that one of the patterns matches, once.
+pub(super) fn get(args: Args<'_>, proto: Proto, settings: &Settings, out: &mut BytesMut) {
+    let asked = |name: &str| {
+        let mut patterns = args.iter().skip(2);
+        patterns.any(|pattern| glob::matches(pattern, name.as_bytes()))
+    };
+    let found: Vec<_> = settings.0.iter().filter(|(name, _)| asked(name)).collect();
+    write::map(out, proto, found.len());
+    for (name, value) in found {
+        write::bulk(out, name.as_bytes());
+        write::bulk(out, value.as_bytes());
+    }
+}

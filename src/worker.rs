@@ -1,0 +1,170 @@
+//! One worker: one thread, one current-thread runtime, its own clients and its own lanes.
+//!
+//! Nothing on the path of a command is shared with another worker, so there is no lock and no hop between threads. A
+//! worker meets the rest of the process in three places only: clients come through its door, the control thread
+//! tells it to end, and its counters are read by whoever scrapes.
+
+use crate::address::Target;
+use crate::client::accept::{Arrival, Door, Stream};
+use crate::client::connection::Connection;
+use crate::client::conversation::Conversation;
+use crate::client::directory::Directory;
+use crate::client::world::{Facts, World};
+use crate::clock;
+use crate::lane::remote::Remote;
+use crate::lane::set::LaneSet;
+use crate::lane::LaneLimits;
+use crate::limits::{Limits, Timeouts};
+use crate::metrics::{Closed, WorkerMetrics};
+use crate::session::Session;
+use crate::socket::Socket;
+use crate::topology::SlotMap;
+use crate::turn::Tools;
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use tokio::net::{TcpStream, UnixStream};
+use tokio::runtime::{Builder, LocalOptions};
+use tokio::sync::{mpsc, watch};
+
+/// Clients that may wait for a worker to take them in.
+const ARRIVALS: usize = 1_024;
+
+/// Where a worker is in its life; only goes forward.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Life {
+    Serving,
+    /// New commands are refused, replies owed are still delivered.
+    Closing,
+    Over,
+}
+
+/// What a worker is started with.
+#[derive(Clone)]
+pub struct Setup {
+    pub index: usize,
+    pub map: Arc<SlotMap>,
+    pub shards: Arc<[Target]>,
+    pub timeouts: Timeouts,
+    pub limits: Limits,
+    pub facts: Facts,
+    pub directory: Arc<Directory>,
+    pub metrics: Arc<WorkerMetrics>,
+    pub life: watch::Receiver<Life>,
+}
+
+/// A running worker.
+pub struct Worker {
+    pub door: Door,
+    thread: std::thread::JoinHandle<()>,
+}
+
+impl Worker {
+    pub fn start(setup: Setup) -> io::Result<Worker> {
+        let (sender, arrivals) = mpsc::channel(ARRIVALS);
+        let door = Door { arrivals: sender, clients: Arc::new(AtomicUsize::new(0)) };
+        let clients = Arc::clone(&door.clients);
+        let runtime = Builder::new_current_thread().enable_all().on_thread_unpark(clock::begin_turn).build();
+        drop(runtime?);
+        let thread = std::thread::Builder::new().name(format!("worker-{}", setup.index));
+        let thread = thread.spawn(move || run(setup, arrivals, clients))?;
+        Ok(Worker { door, thread })
+    }
+
+    /// Waits for the end of the worker's thread.
+    pub fn join(self) {
+        if self.thread.join().is_err() {
+            tracing::error!("a worker ended in a panic");
+        }
+    }
+}
+
+fn run(setup: Setup, arrivals: mpsc::Receiver<Arrival>, clients: Arc<AtomicUsize>) {
+    let mut builder = Builder::new_current_thread();
+    builder.enable_all().on_thread_unpark(clock::begin_turn);
+    match builder.build_local(LocalOptions::default()) {
+        Ok(runtime) => runtime.block_on(serve(setup, arrivals, clients)),
+        Err(error) => tracing::error!(%error, "a worker has no runtime"),
+    }
+}
+
+async fn serve(setup: Setup, mut arrivals: mpsc::Receiver<Arrival>, clients: Arc<AtomicUsize>) {
+    let world = Rc::new(world(&setup));
+    for lane in world.lanes.iter() {
+        let target = Rc::new(setup.shards[lane.borrow().shard.index()].clone());
+        let remote = Remote::new(Rc::clone(lane), Rc::clone(&world.tools), target, setup.timeouts);
+        tokio::task::spawn_local(remote.run());
+    }
+    let mut life = setup.life.clone();
+    loop {
+        tokio::select! {
+            arrival = arrivals.recv() => match arrival {
+                Some(arrival) => welcome(arrival, &setup, &world, &clients),
+                None => return,
+            },
+            changed = life.changed() => {
+                let now = *life.borrow_and_update();
+                world.closing.set(now >= Life::Closing);
+                if now == Life::Over || changed.is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+fn world(setup: &Setup) -> World {
+    let addresses: Vec<Rc<str>> = setup.shards.iter().map(|target| target.address.to_string().into()).collect();
+    let limits = LaneLimits::new(&setup.timeouts, setup.limits.lane_bytes);
+    World {
+        tools: Rc::new(Tools::new(Arc::clone(&setup.metrics))),
+        lanes: LaneSet::new(&addresses, &limits),
+        map: Arc::clone(&setup.map),
+        facts: setup.facts.clone(),
+        directory: Arc::clone(&setup.directory),
+        limits: setup.limits.client,
+        decoder: RefCell::default(),
+        positions: RefCell::default(),
+        closing: Cell::new(false),
+    }
+}
+
+/// Makes an arrival a client of this worker: a task of its own until it leaves.
+fn welcome(arrival: Arrival, setup: &Setup, world: &Rc<World>, clients: &Arc<AtomicUsize>) {
+    let clients = Departure(Arc::clone(clients));
+    let kind = arrival.listener();
+    let metrics = Arc::clone(&setup.metrics);
+    let (peer, local) = (arrival.peer.clone(), arrival.local.clone());
+    let socket = match arrival.stream {
+        Stream::Tcp(stream) => TcpStream::from_std(stream).map(Socket::Tcp),
+        Stream::Unix(stream) => UnixStream::from_std(stream).map(Socket::Unix),
+    };
+    let socket = match socket {
+        Ok(socket) => socket,
+        Err(error) => return tracing::warn!(%error, "a client's socket can't be served"),
+    };
+    let now_ms = world.tools.unix_us() / 1_000;
+    let registration = setup.directory.enter(peer, local, now_ms);
+    let session = Session::new(registration.id(), world.facts.password.is_none(), now_ms);
+    let conversation = Conversation::new(session, world);
+    let connection = Connection::new(socket, conversation, registration, Rc::clone(world));
+    metrics.connections[kind].add(1);
+    metrics.connections_total[kind].add(1);
+    tokio::task::spawn_local(async move {
+        let reason: Closed = connection.await;
+        metrics.closed[reason].add(1);
+        metrics.connections[kind].sub(1);
+        drop(clients);
+    });
+}
+
+/// Counts a client off when its task ends, however it does.
+struct Departure(Arc<AtomicUsize>);
+
+impl Drop for Departure {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Relaxed);
+    }
+}
