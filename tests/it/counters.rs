@@ -10,17 +10,21 @@ use crate::harness::{
 };
 use std::time::Duration;
 
-/// How much a sample has grown since `before`.
+/// How much samples have grown.
 struct Growth {
     before: Metrics,
     after: Metrics,
 }
 
+/// The counts by now. A turn's counts are complete a moment after its replies were written.
+fn settled(proxy: &Proxy) -> Metrics {
+    std::thread::sleep(Duration::from_millis(50));
+    proxy.metrics()
+}
+
 impl Growth {
-    /// Counts are complete when the client has its replies, but a scrape may come between two of them.
     fn since(before: Metrics, proxy: &Proxy) -> Growth {
-        std::thread::sleep(Duration::from_millis(50));
-        Growth { before, after: proxy.metrics() }
+        Growth { before, after: settled(proxy) }
     }
 
     fn of(&self, family: &str, labels: &[(&str, &str)]) -> f64 {
@@ -40,7 +44,7 @@ fn a_client_that_waits_for_each_reply_saves_no_trip() {
     let proxy = Proxy::over(&servers);
     let mut client = proxy.client();
     client.expect(&["PING"], "+PONG\r\n");
-    let before = proxy.metrics();
+    let before = settled(&proxy);
     for n in 0..40 {
         client.expect(&["SET", &format!("k{n}"), "v"], "+OK\r\n");
     }
@@ -67,7 +71,7 @@ fn a_pipeline_is_one_trip_of_the_client_and_one_of_each_shard() {
     let tags = tags_by_shard(&proxy, &servers);
     let mut client = proxy.client();
     client.expect(&["PING"], "+PONG\r\n");
-    let before = proxy.metrics();
+    let before = settled(&proxy);
     let mut bytes = Vec::new();
     for n in 0..30 {
         bytes.extend(request(&["SET", &format!("{{{}}}k", tags[n % 3]), "v"]));
@@ -98,7 +102,7 @@ fn errors_local_and_split_commands_are_counted_as_what_they_are() {
     let tags = tags_by_shard(&proxy, &servers);
     let mut client = proxy.client();
     client.expect(&["SET", "text", "abc"], "+OK\r\n");
-    let before = proxy.metrics();
+    let before = settled(&proxy);
     assert!(client.command(&["INCR", "text"]).is_error("ERR value is not an integer"));
     assert!(client.command(&["GET"]).is_error("ERR wrong number"));
     client.expect(&["ECHO", "a"], "$1\r\na\r\n");
@@ -120,7 +124,7 @@ fn errors_local_and_split_commands_are_counted_as_what_they_are() {
 fn connections_are_counted_in_and_out() {
     let _turn = beside_others();
     let proxy = Proxy::embedded(2);
-    let before = proxy.metrics();
+    let before = settled(&proxy);
     let mut clients: Vec<_> = (0..7).map(|_| proxy.client()).collect();
     for client in &mut clients {
         client.expect(&["PING"], "+PONG\r\n");
@@ -140,7 +144,7 @@ fn embedded_shards_count_hand_overs_and_keys() {
     let proxy = Proxy::embedded(2);
     let mut client = proxy.client();
     client.expect(&["PING"], "+PONG\r\n");
-    let before = proxy.metrics();
+    let before = settled(&proxy);
     let lines: Vec<String> = (0..50).map(|n| format!("SET k{n} v")).collect();
     client.send(&requests(&lines.iter().map(String::as_str).collect::<Vec<_>>()));
     client.raw_replies(50);
@@ -160,7 +164,7 @@ fn bad_input_and_lost_shards_are_counted() {
     let proxy = Proxy::configured(&servers, "[timeouts]\nconnect_ms = 200\nreconnect_max_ms = 100\n");
     let tags = tags_by_shard(&proxy, &servers);
     let mut client = proxy.client();
-    let before = proxy.metrics();
+    let before = settled(&proxy);
     let mut broken = proxy.client();
     broken.send(b"*abc\r\n");
     broken.until_closed(Duration::from_secs(5));

@@ -62,9 +62,11 @@ def errors(client):
 async def with_asyncio():
     client = redis.asyncio.from_url(URL, health_check_interval=1)
     names = [f"aio:{n}" for n in range(200)]
-    await asyncio.gather(*(client.set(name, name) for name in names))
-    values = await asyncio.gather(*(client.get(name) for name in names))
-    assert values == [n.encode() for n in names]
+    # Fewer at a time than the pool has connections by default.
+    for some in (names[:60], names[60:120], names[120:]):
+        await asyncio.gather(*(client.set(name, name) for name in some))
+        values = await asyncio.gather(*(client.get(name) for name in some))
+        assert values == [n.encode() for n in some]
     found = {key async for key in client.scan_iter("aio:*", count=50)}
     assert len(found) == 200
     assert await client.unlink(*names) == 200

@@ -97,7 +97,6 @@ pub const COMMON: &[&str] = &[
     "CLIENT NOPE",
     "CLIENT SETNAME $w",
     "CLUSTER INFO",
-    "READONLY",
     "UNWATCH",
     "ROLE",
     "COMMAND GETKEYS MSET a 1 b 2",
