@@ -4,7 +4,9 @@
 //! Every reply says whose it is and which request it answers, so that a single one in the wrong place, or in the
 //! wrong hands, is seen.
 
-use crate::harness::{Client, Proxy, Seed, alone, beside_others, redis_servers, request, show, thorough};
+use crate::harness::{
+    Client, Proxy, Seed, alone, beside_others, redis_servers, request, requests, show, thorough,
+};
 use fastrand::Rng;
 use std::time::{Duration, Instant};
 
@@ -194,6 +196,34 @@ fn commands_of_one_client_to_one_key_run_in_the_order_sent() {
         let order: Vec<String> = reply.items().iter().map(|item| item.text()).collect();
         let wanted: Vec<String> = (0..10_000).map(|n| n.to_string()).collect();
         assert!(order == wanted, "{key} is out of order");
+    }
+}
+
+/// What onetrip answers itself has its turn behind the shards' replies, also as the last of what was written.
+#[test]
+fn local_commands_are_answered_behind_what_is_in_flight() {
+    let _turn = beside_others();
+    let servers = redis_servers(2);
+    let proxy = Proxy::over(&servers);
+    let local: [(&[&str], &str); 8] = [
+        (&["PING"], "+PONG\r\n"),
+        (&["ECHO", "a"], "$1\r\na\r\n"),
+        (&["SELECT", "0"], "+OK\r\n"),
+        (&["SELECT", "x"], "-ERR value is not an integer or out of range\r\n"),
+        (&["HELLO", "9"], "-NOPROTO unsupported protocol version\r\n"),
+        (&["CLIENT", "SETNAME", "me"], "+OK\r\n"),
+        (&["NOSUCH"], "-ERR unknown command 'NOSUCH', with args beginning with: \r\n"),
+        (&["RESET"], "+RESET\r\n"),
+    ];
+    for (args, wanted) in local {
+        for before in ["GET nothing", "MGET a b c d", "DBSIZE", "SCAN 0"] {
+            let mut client = proxy.client();
+            client.set_timeout(Duration::from_secs(3));
+            client.send(&[requests(&[before]), request(args)].concat());
+            client.raw_reply();
+            let got = client.raw_reply();
+            assert_eq!(show(&got), show(wanted.as_bytes()), "{args:?} behind {before}");
+        }
     }
 }
 

@@ -143,7 +143,12 @@ impl Generator {
         let rng = &mut self.rng;
         match rng.u8(..100) {
             0..4 if args.len() > 1 => drop(args.pop()),
-            4..6 => args.push(b"extra".to_vec()),
+            // Where it is taken for a key, it has the slot of the others.
+            4..6 => {
+                let tag = args[1..].iter().find(|arg| arg.starts_with(b"{t"));
+                let tag = tag.and_then(|arg| arg.split_inclusive(|&b| b == b'}').next());
+                args.push([tag.unwrap_or_default(), b"extra"].concat());
+            }
             6..16 => {
                 for byte in &mut args[0] {
                     if rng.bool() {
