@@ -10,7 +10,7 @@ mod scans;
 mod stream;
 mod templates;
 
-use crate::harness::{Client, Proxy, RedisServer, Seed, beside_others, redis_servers, show, thorough};
+use crate::harness::{Client, Proxy, RedisServer, Reply, Seed, beside_others, redis_servers, show, thorough};
 use stream::{Generator, Step};
 
 /// onetrip and the one server that it is compared with.
@@ -39,6 +39,16 @@ impl Pair {
 
     fn clients(&self, version: u8) -> (Client, Client) {
         (self.proxy.client_speaking(version), Client::speaking(self.oracle.address(), version))
+    }
+
+    /// Every key is found where its slot is: one on another shard would be listed and not exist.
+    fn no_key_is_misplaced(&self) {
+        let mut client = self.proxy.client();
+        let keys: Vec<String> = client.command(&["KEYS", "*"]).items().iter().map(Reply::text).collect();
+        let missing: Vec<&String> =
+            keys.iter().filter(|key| client.command(&["EXISTS", key]).integer() == 0).collect();
+        assert!(missing.is_empty(), "on a shard that doesn't own them: {missing:?}");
+        assert_eq!(client.command(&["DBSIZE"]).integer(), keys.len() as i64);
     }
 
     /// Sends random batches both ways until `count` requests have been compared.
@@ -94,6 +104,7 @@ fn same_as_one_server(name: &'static str, pair: &Pair) {
     let seed = Seed::new(name);
     for version in [2, 3] {
         pair.run(&seed, version, requests_each());
+        pair.no_key_is_misplaced();
     }
 }
 

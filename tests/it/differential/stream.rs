@@ -57,7 +57,8 @@ impl Generator {
         let as_it_is = template.starts_with('=');
         let mut args = self.fill(template.trim_start_matches('='), !as_it_is);
         if !as_it_is {
-            self.spoil(&mut args);
+            // Behind a number of keys, an argument less makes an option one of the keys.
+            self.spoil(&mut args, !template.contains(" 2 %"));
         }
         let mut step = Step::new(args, compare);
         if self.rng.u8(..100) < 8 {
@@ -139,10 +140,10 @@ impl Generator {
         }
     }
 
-    fn spoil(&mut self, args: &mut Vec<Vec<u8>>) {
+    fn spoil(&mut self, args: &mut Vec<Vec<u8>>, may_drop: bool) {
         let rng = &mut self.rng;
         match rng.u8(..100) {
-            0..4 if args.len() > 1 => drop(args.pop()),
+            0..4 if may_drop && args.len() > 1 => drop(args.pop()),
             // Where it is taken for a key, it has the slot of the others.
             4..6 => {
                 let tag = args[1..].iter().find(|arg| arg.starts_with(b"{t"));
