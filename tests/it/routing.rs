@@ -1,0 +1,179 @@
+//! Where commands go: slots, splitting, refusals.
+//!
+//! That a key lives on exactly one shard, that commands over several are split or refused, never half done, and that
+//! what a later version brings is refused at once, in words that say what to do instead.
+
+use crate::harness::{Client, Proxy, Reply, beside_others, redis_servers, tags_by_shard};
+
+const CROSSSLOT: &str = "-CROSSSLOT Keys in request don't hash to the same slot\r\n";
+
+#[test]
+fn keys_are_spread_and_each_lives_on_one_shard() {
+    let _turn = beside_others();
+    let servers = redis_servers(4);
+    let proxy = Proxy::over(&servers);
+    let mut client = proxy.client();
+    for n in 0..2_000 {
+        client.expect(&["SET", &format!("key:{n}"), "v"], "+OK\r\n");
+    }
+    let sizes: Vec<i64> = servers.iter().map(|s| s.client().command(&["DBSIZE"]).integer()).collect();
+    assert_eq!(sizes.iter().sum::<i64>(), 2_000, "{sizes:?}");
+    assert!(sizes.iter().all(|&size| (400..600).contains(&size)), "uneven: {sizes:?}");
+    client.expect(&["DBSIZE"], ":2000\r\n");
+    assert_eq!(client.command(&["KEYS", "*"]).items().len(), 2_000);
+    client.expect(&["FLUSHALL"], "+OK\r\n");
+    for server in &servers {
+        assert_eq!(server.client().command(&["DBSIZE"]).integer(), 0);
+    }
+}
+
+#[test]
+fn keys_of_several_slots_in_one_atomic_command_are_refused_and_nothing_runs() {
+    let _turn = beside_others();
+    let servers = redis_servers(3);
+    let proxy = Proxy::over(&servers);
+    let tags = tags_by_shard(&proxy, &servers);
+    let mut client = proxy.client();
+    let (a, b) = (format!("{{{}}}a", tags[0]), format!("{{{}}}b", tags[1]));
+    client.expect(&["SET", &a, "1"], "+OK\r\n");
+    let refused: [&[&str]; 9] = [
+        &["MSETNX", &a, "2", &b, "2"],
+        &["RENAME", &a, &b],
+        &["COPY", &a, &b],
+        &["SUNIONSTORE", &a, &a, &b],
+        &["BITOP", "NOT", &b, &a],
+        &["PFMERGE", &b, &a],
+        &["ZUNIONSTORE", &b, "1", &a],
+        &["LMOVE", &a, &b, "LEFT", "LEFT"],
+        &["SORT", &a, "STORE", &b],
+    ];
+    for args in refused {
+        client.expect(args, CROSSSLOT);
+    }
+    // Two slots of one shard are two slots all the same: the answer can't depend on where slots are today.
+    let same_shard = (0..).map(|n| format!("other{n}")).find(|tag| {
+        let key = format!("{{{tag}}}probe");
+        client.expect(&["SET", &key, "x"], "+OK\r\n");
+        servers[0].client().command(&["EXISTS", &key]).integer() == 1
+    });
+    let c = format!("{{{}}}c", same_shard.expect("there is one"));
+    client.expect(&["RENAME", &a, &c], CROSSSLOT);
+    client.expect(&["GET", &a], "$1\r\n1\r\n");
+    client.expect(&["EXISTS", &b, &c], ":0\r\n");
+    client.expect(&["RENAME", &a, &format!("{{{}}}d", tags[0])], "+OK\r\n");
+}
+
+#[test]
+fn split_commands_reach_every_shard_once() {
+    let _turn = beside_others();
+    let servers = redis_servers(3);
+    let proxy = Proxy::over(&servers);
+    let mut client = proxy.client();
+    let names: Vec<String> = (0..30).map(|n| format!("s{n}")).collect();
+    let mut set = vec!["MSET"];
+    names.iter().for_each(|name| set.extend([name.as_str(), name.as_str()]));
+    assert!(client.command(&set).is_simple("OK"));
+    for server in &servers {
+        assert_eq!(server.calls("mset"), 1, "one part a shard");
+    }
+    // The values come in the order asked, doubles included.
+    let mut get = vec!["MGET", "s7", "nothing", "s7"];
+    get.extend(names.iter().map(String::as_str));
+    let reply = client.command(&get);
+    let wanted: Vec<Reply> = get[1..]
+        .iter()
+        .map(|name| match *name {
+            "nothing" => Reply::Null,
+            name => Reply::Bulk(name.into()),
+        })
+        .collect();
+    assert_eq!(reply, Reply::Array(wanted));
+    let count = |client: &mut Client, command: &str| {
+        let mut args = vec![command, "s0", "s0", "nothing"];
+        args.extend(names.iter().map(String::as_str));
+        client.command(&args).integer()
+    };
+    assert_eq!(count(&mut client, "EXISTS"), 32);
+    assert_eq!(count(&mut client, "TOUCH"), 32);
+    assert_eq!(count(&mut client, "UNLINK"), 30);
+    assert_eq!(count(&mut client, "DEL"), 0);
+}
+
+/// A wrong type on one shard: MGET has no such error, but what one shard says must not be lost.
+#[test]
+fn a_part_that_fails_fails_the_whole_and_names_its_shard() {
+    let _turn = beside_others();
+    let servers = redis_servers(3);
+    let proxy = Proxy::over(&servers);
+    let tags = tags_by_shard(&proxy, &servers);
+    servers[1].client().expect(&["CONFIG", "SET", "maxmemory", "1"], "+OK\r\n");
+    let mut client = proxy.client();
+    let keys: Vec<String> = tags.iter().map(|tag| format!("{{{tag}}}k")).collect();
+    let reply = client.command(&["MSET", &keys[0], "1", &keys[1], "2", &keys[2], "3"]);
+    let Reply::Error(text) = &reply else { panic!("MSET drew {reply:?} with a shard out of memory") };
+    let text = String::from_utf8_lossy(text).into_owned();
+    assert!(text.contains("OOM") && text.contains("shard 1"), "{text}");
+    // An error says which shards applied it.
+    assert!(text.contains('0') && text.contains('2'), "{text}");
+    client.expect(&["MGET", &keys[0], &keys[2]], "*2\r\n$1\r\n1\r\n$1\r\n3\r\n");
+}
+
+#[test]
+fn what_a_later_version_brings_is_refused_at_once() {
+    let _turn = beside_others();
+    let servers = redis_servers(3);
+    let proxy = Proxy::over(&servers);
+    let mut client = proxy.client();
+    let later: [&[&str]; 11] = [
+        &["MULTI"],
+        &["EXEC"],
+        &["WATCH", "a"],
+        &["BLPOP", "a", "0"],
+        &["XREAD", "BLOCK", "0", "STREAMS", "a", "0"],
+        &["SUBSCRIBE", "a"],
+        &["PUBLISH", "a", "b"],
+        &["EVAL", "return 1", "0"],
+        &["SCRIPT", "LOAD", "return 1"],
+        &["CONFIG", "SET", "maxmemory", "1"],
+        &["SELECT", "1"],
+    ];
+    for args in later {
+        let reply = client.command(args);
+        assert!(reply.is_error("ERR onetrip: "), "{args:?} drew {reply:?}");
+    }
+    for args in [&["SHUTDOWN"][..], &["REPLICAOF", "NO", "ONE"], &["DEBUG", "SLEEP", "0"], &["SYNC"]] {
+        let reply = client.command(args);
+        assert!(matches!(reply, Reply::Error(_)), "{args:?} drew {reply:?}");
+    }
+    client.expect(&["PING"], "+PONG\r\n");
+    for server in &servers {
+        for command in ["multi", "blpop", "subscribe", "eval", "shutdown", "replicaof"] {
+            assert_eq!(server.calls(command), 0, "{command} reached a shard");
+        }
+    }
+}
+
+#[test]
+fn embedded_shards_name_what_to_use_instead() {
+    let _turn = beside_others();
+    let proxy = Proxy::embedded(2);
+    let mut client = proxy.client();
+    for args in [&["LPUSH", "l", "a"][..], &["HSET", "h", "f", "v"], &["ZADD", "z", "1", "a"]] {
+        let reply = client.command(args);
+        assert!(reply.is_error("ERR onetrip: "), "{args:?} drew {reply:?}");
+        assert!(reply.text().contains("--backend"), "{args:?} drew {reply:?}");
+    }
+}
+
+/// With one shard there is nothing to split: what names keys of several slots is passed on as it is.
+#[test]
+fn one_shard_is_transparent() {
+    let _turn = beside_others();
+    let servers = redis_servers(1);
+    let proxy = Proxy::over(&servers);
+    let mut client = proxy.client();
+    client.expect(&["MSETNX", "a", "1", "b", "2", "c", "3"], ":1\r\n");
+    client.expect(&["RENAME", "a", "z"], "+OK\r\n");
+    client.expect(&["MGET", "z", "b", "c"], "*3\r\n$1\r\n1\r\n$1\r\n2\r\n$1\r\n3\r\n");
+    assert_eq!(servers[0].calls("mget"), 1);
+}
