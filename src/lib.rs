@@ -13,6 +13,7 @@ pub mod client;
 pub mod clock;
 pub mod command;
 pub mod config;
+pub mod control;
 pub mod engine;
 pub mod instances;
 pub mod lane;

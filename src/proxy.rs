@@ -4,15 +4,16 @@
 //! ready, stop accepting, serve the clients that are there until they leave or the deadline comes, refuse new
 //! commands while the last replies go out, exit 0. A second signal ends it at once.
 
-use crate::address::Target;
+use crate::address::{Address, Target};
 use crate::admin::{self, Health, State};
+use crate::banner;
 use crate::client::accept::{self, Entrance, Reception};
 use crate::client::conversation;
 use crate::client::directory::Directory;
 use crate::client::local::{Settings, Version};
 use crate::command::table::ROWS;
 use crate::config::{Config, Kind};
-use crate::limits::SHARDS_PER_WORKER;
+use crate::control::Overview;
 use crate::metrics::{Metrics, ShardGauge, WorkerMetrics};
 use crate::reassembly::merge::info::Own;
 use crate::slot::ShardId;
@@ -25,6 +26,9 @@ use std::time::{Duration, Instant};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
+/// The server version that clients are told until the shards have said theirs, and over embedded ones: the first that
+/// today's clients trust with all that they know.
+const VERSION: &str = "7.4.0";
 /// How long the last replies may take once the deadline of a drain has come.
 const LAST_REPLIES: Duration = Duration::from_millis(100);
 /// How often a drain looks whether its clients have left.
@@ -37,75 +41,48 @@ pub fn run(config: Config) -> io::Result<()> {
 }
 
 async fn serve(config: Config) -> io::Result<()> {
-    let _ = SHARDS_PER_WORKER;
+    let started = Started::now();
     let shards = config.shards.count();
     let map = Arc::new(SlotMap::even(shards as u16));
     let counters: Vec<Arc<WorkerMetrics>> =
         (0..config.proxy.workers).map(|_| Arc::new(WorkerMetrics::new(shards, ROWS.len() + 1))).collect();
-    let gauges: Arc<[ShardGauge]> = (0..shards).map(|_| ShardGauge::default()).collect();
-    for (shard, gauge) in gauges.iter().enumerate() {
-        gauge.slots.set(map.slots_of(ShardId(shard as u16)) as f64);
-    }
-    let mut names: Vec<&'static str> = ROWS.iter().map(|row| row.name).collect();
-    assert_eq!(names.len(), conversation::UNKNOWN.0 as usize);
-    names.push("unknown");
-    let metrics = Metrics::new(counters.clone(), Arc::clone(&gauges), names);
+    let gauges = shard_gauges(&map);
+    let metrics = Metrics::new(counters.clone(), Arc::clone(&gauges), command_names());
     let health = Arc::new(Health::default());
-    let mut entrances = Vec::new();
-    for address in &config.proxy.listen {
-        let bound = accept::bind(address).await;
-        entrances
-            .push(bound.map_err(|e| io::Error::new(e.kind(), format!("cannot listen on {address}: {e}")))?);
-    }
-    if let Some(address) = &config.admin {
-        let listener = admin::bind(address);
-        let listener =
-            listener.map_err(|e| io::Error::new(e.kind(), format!("cannot listen on {address}: {e}")))?;
-        let facts = admin::Facts {
-            metrics: Arc::clone(&metrics),
-            health: Arc::clone(&health),
-            shard_names: config.shards.names(),
-            started: Instant::now(),
-        };
-        admin::spawn(listener, address, facts)?;
-    }
+    raise_descriptor_limit(config.limits.clients);
+    let (entrances, listening) = listen(&config).await?;
+    let admin = serve_admin(&config, &metrics, &health)?;
     let (life, watch) = watch::channel(Life::Serving);
-    let Kind::Standalone { targets } = &config.shards.kind else {
-        return Err(io::Error::other("embedded shards are not wired yet"));
-    };
-    let targets: Arc<[Target]> = targets.clone().into();
-    let known = Known {
-        password: config.proxy.password.clone(),
-        settings: Arc::new(Settings::default()),
-        version: Version::from("7.4.0"),
-        own: Own::default(),
-        started_ms: 0,
-    };
+    let known = known(&config, &listening, &started);
+    let sources = sources(&config)?;
     let directory = Arc::new(Directory::default());
     let mut workers = Vec::new();
     for (index, counters) in counters.iter().enumerate() {
         workers.push(Worker::start(Setup {
             index,
             map: Arc::clone(&map),
-            shards: Arc::clone(&targets),
+            shards: sources.clone(),
             timeouts: config.timeouts,
             limits: config.limits,
+            idle: config.proxy.idle_timeout,
             known: known.clone(),
             directory: Arc::clone(&directory),
             metrics: Arc::clone(counters),
             life: watch.clone(),
         })?);
     }
-    health.advance(State::Serving);
+    watch_shards(&config, gauges, &known, &health);
+    let refusals = Arc::clone(&metrics);
     let reception = Arc::new(Reception {
         doors: workers.iter().map(|worker| worker.door.clone()).collect(),
         max_clients: config.limits.clients,
         keepalive: config.proxy.tcp_keepalive,
         draining: Arc::new(AtomicBool::new(false)),
-        rejected: Box::new(|_, _| {}),
+        rejected: Box::new(move |listener, why| refusals.rejected[listener][why].add(1)),
     });
     let accepting: Vec<_> =
         entrances.into_iter().map(|entrance| spawn_accept(entrance, &reception)).collect();
+    banner::announce(&config, &listening, admin.as_ref());
     let mut signals = [signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?];
     wait_for(&mut signals).await;
     health.advance(State::Draining);
@@ -113,19 +90,161 @@ async fn serve(config: Config) -> io::Result<()> {
     for task in accepting {
         task.abort();
     }
-    tokio::select! {
-        () = drained(&reception, config.timeouts.drain) => {
-            life.send_replace(Life::Closing);
-            tokio::time::sleep(LAST_REPLIES).await;
-        }
-        () = wait_for(&mut signals) => {}
-    }
+    drain(&reception, config.timeouts.drain, &life, &mut signals).await;
     life.send_replace(Life::Over);
     drop(reception);
     for worker in workers {
         worker.join();
     }
+    tracing::info!("stopped");
     Ok(())
+}
+
+fn sources(config: &Config) -> io::Result<Arc<[Target]>> {
+    match &config.shards.kind {
+        Kind::Standalone { targets } => Ok(targets.clone().into()),
+        Kind::Embedded { .. } => Err(io::Error::other("embedded shards are not wired yet")),
+    }
+}
+
+/// When this process started.
+struct Started {
+    unix_ms: u64,
+}
+
+impl Started {
+    fn now() -> Started {
+        Started { unix_ms: std::time::UNIX_EPOCH.elapsed().map_or(0, |t| t.as_millis() as u64) }
+    }
+}
+
+fn shard_gauges(map: &SlotMap) -> Arc<[ShardGauge]> {
+    let gauge = |shard| {
+        let gauge = ShardGauge::default();
+        gauge.slots.set(map.slots_of(ShardId(shard)) as f64);
+        gauge
+    };
+    (0..map.shards()).map(gauge).collect()
+}
+
+/// Names by row of the command table, and one for what is in no row.
+fn command_names() -> Vec<&'static str> {
+    let mut names: Vec<&'static str> = ROWS.iter().map(|row| row.name).collect();
+    assert_eq!(names.len(), conversation::UNKNOWN.0 as usize);
+    names.push("unknown");
+    names
+}
+
+/// As many descriptors as clients may need, as far as the system lets us.
+fn raise_descriptor_limit(clients: usize) {
+    let wanted = clients as u64 + 1_024;
+    match rlimit::increase_nofile_limit(wanted) {
+        Ok(limit) if limit < wanted => {
+            tracing::warn!(
+                limit,
+                clients,
+                "fewer file descriptors than clients allowed: raise ulimit -n or LimitNOFILE="
+            );
+        }
+        Ok(_) => {}
+        Err(error) => tracing::warn!(%error, "the limit of file descriptors could not be read"),
+    }
+}
+
+async fn listen(config: &Config) -> io::Result<(Vec<Entrance>, Vec<Address>)> {
+    let mut entrances = Vec::new();
+    for address in &config.proxy.listen {
+        let bound = accept::bind(address).await;
+        entrances.push(bound.map_err(|error| cannot_listen(address, &error))?);
+    }
+    Ok((entrances, config.proxy.listen.clone()))
+}
+
+fn cannot_listen(address: &Address, error: &io::Error) -> io::Error {
+    io::Error::new(
+        error.kind(),
+        format!("cannot listen on {address}: {error}; free it or choose another address"),
+    )
+}
+
+fn serve_admin(config: &Config, metrics: &Arc<Metrics>, health: &Arc<Health>) -> io::Result<Option<Address>> {
+    let Some(address) = &config.admin else { return Ok(None) };
+    let listener = admin::bind(address).map_err(|error| cannot_listen(address, &error))?;
+    let facts = admin::Facts {
+        metrics: Arc::clone(metrics),
+        health: Arc::clone(health),
+        shard_names: config.shards.names(),
+        started: Instant::now(),
+    };
+    admin::spawn(listener, address, facts)?;
+    Ok(Some(address.clone()))
+}
+
+/// What the answers given here say of this process.
+fn known(config: &Config, listening: &[Address], started: &Started) -> Known {
+    let tcp = |address: &Address| match address {
+        Address::Tcp { port, .. } => Some(*port),
+        Address::Unix(_) => None,
+    };
+    let port = listening.iter().find_map(tcp).unwrap_or(0);
+    let mut settings = Settings::default();
+    settings.set("port", port);
+    settings.set("maxclients", config.limits.clients);
+    settings.set("timeout", config.proxy.idle_timeout.map_or(0, |time| time.as_secs()));
+    settings.set("tcp-keepalive", config.proxy.tcp_keepalive.map_or(0, |time| time.as_secs()));
+    let own = Own {
+        run_id: (0..40).map(|_| fastrand::digit(16)).collect(),
+        port,
+        executable: std::env::current_exe().map_or_else(|_| String::new(), |path| path.display().to_string()),
+        shards: config.shards.count(),
+        workers: config.proxy.workers,
+        max_clients: config.limits.clients,
+        ..Own::default()
+    };
+    Known {
+        password: config.proxy.password.clone(),
+        settings: Arc::new(settings),
+        version: Version::from(config.shards.report_version.as_deref().unwrap_or(VERSION)),
+        own,
+        started_ms: started.unix_ms,
+    }
+}
+
+/// Looks after the shards: ready once all have answered, and their figures kept up to date.
+fn watch_shards(config: &Config, gauges: Arc<[ShardGauge]>, known: &Known, health: &Arc<Health>) {
+    let Kind::Standalone { targets } = &config.shards.kind else {
+        return health.advance(State::Serving);
+    };
+    let (version, told, health) =
+        (known.version.clone(), config.shards.report_version.is_some(), Arc::clone(health));
+    let on_version = Box::new(move |lowest: &str| {
+        if !told {
+            version.set(lowest);
+        }
+        health.advance(State::Serving);
+    });
+    let overview = Arc::new(Overview::new(gauges, on_version));
+    for (shard, target) in targets.iter().enumerate() {
+        tokio::spawn(Arc::clone(&overview).watch(shard, target.clone(), config.timeouts));
+    }
+}
+
+/// Serves the clients that are there until they leave or the deadline comes; a second signal ends it at once.
+async fn drain(
+    reception: &Reception,
+    deadline: Duration,
+    life: &watch::Sender<Life>,
+    signals: &mut [Signal; 2],
+) {
+    let clients: usize = reception.doors.iter().map(|door| door.clients.load(Relaxed)).sum();
+    tracing::info!(clients, deadline_s = deadline.as_secs_f32(), "draining; a second signal ends it at once");
+    tokio::select! {
+        () = drained(reception, deadline) => {
+            life.send_replace(Life::Closing);
+            tokio::time::sleep(LAST_REPLIES).await;
+        }
+        () = wait_for(signals) => {}
+    }
 }
 
 fn spawn_accept(entrance: Entrance, reception: &Arc<Reception>) -> tokio::task::JoinHandle<()> {

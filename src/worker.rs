@@ -28,6 +28,7 @@ use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
 use tokio::net::{TcpStream, UnixStream};
 use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::{mpsc, watch};
@@ -52,6 +53,7 @@ pub struct Setup {
     pub shards: Arc<[Target]>,
     pub timeouts: Timeouts,
     pub limits: Limits,
+    pub idle: Option<Duration>,
     pub known: Known,
     pub directory: Arc<Directory>,
     pub metrics: Arc<WorkerMetrics>,
@@ -146,6 +148,8 @@ fn world(setup: &Setup) -> World {
         own: setup.known.own.clone(),
         started_ms: setup.known.started_ms,
         limits: setup.limits.client,
+        handshake: setup.timeouts.handshake,
+        idle: setup.idle,
         decoder: RefCell::default(),
         positions: RefCell::default(),
         closing: Cell::new(false),

@@ -16,9 +16,13 @@ use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 use tokio::io::AsyncWrite;
+use tokio::time::{Sleep, sleep};
 use tokio_util::io::poll_read_buf;
 
+/// Shortest time between two looks at a silent client.
+const IDLE_LOOK: Duration = Duration::from_millis(100);
 /// Reads of one socket before others get their turn.
 const READS_A_TURN: usize = 4;
 
@@ -30,6 +34,8 @@ pub struct Connection {
     /// What the buffer gauges have been told: undecoded and unread bytes.
     told: (usize, usize),
     watched: bool,
+    /// Armed while the client owes a password, and where idle clients are closed.
+    deadline: Option<Pin<Box<Sleep>>>,
 }
 
 impl Connection {
@@ -39,13 +45,18 @@ impl Connection {
         registration: Registration,
         world: Rc<World>,
     ) -> Connection {
-        Connection { socket, conversation, registration, world, told: (0, 0), watched: false }
+        let wait = if conversation.session.authenticated() { world.idle } else { Some(world.handshake) };
+        let deadline = wait.map(|wait| Box::pin(sleep(wait)));
+        Connection { socket, conversation, registration, world, told: (0, 0), watched: false, deadline }
     }
 
     fn poll_turn(&mut self, cx: &mut Context<'_>) -> Poll<Closed> {
         self.conversation.window().set_waker(cx.waker());
         if self.is_killed(cx) {
             return Poll::Ready(Closed::Killed);
+        }
+        if let Some(reason) = self.overdue(cx) {
+            return Poll::Ready(reason);
         }
         let mut reads = 0;
         loop {
@@ -55,6 +66,9 @@ impl Connection {
             let world = Rc::clone(&self.world);
             if !world.tools.turn(|turn| self.conversation.resume(&world, turn)) {
                 return self.stopped(cx);
+            }
+            if let Err(reason) = self.write_output(cx) {
+                return Poll::Ready(reason);
             }
             if reads == READS_A_TURN {
                 cx.waker().wake_by_ref();
@@ -81,6 +95,25 @@ impl Connection {
             Some(reason) if window.in_flight() == 0 && window.output().is_empty() => Poll::Ready(reason),
             _ => Poll::Pending,
         }
+    }
+
+    /// Why the client has taken too long. Its one timer is set again only when it goes off, not per command.
+    #[inline]
+    fn overdue(&mut self, cx: &mut Context<'_>) -> Option<Closed> {
+        while self.deadline.as_mut()?.as_mut().poll(cx).is_ready() {
+            self.deadline = None;
+            if !self.conversation.session.authenticated() {
+                return Some(Closed::Unauthenticated);
+            }
+            let idle = self.world.idle?;
+            let last = Duration::from_millis(self.conversation.session.active_ms());
+            let silent = Duration::from_micros(self.world.tools.unix_us()).saturating_sub(last);
+            if silent >= idle && self.conversation.window().in_flight() == 0 {
+                return Some(Closed::Idle);
+            }
+            self.deadline = Some(Box::pin(sleep(idle.saturating_sub(silent).max(IDLE_LOOK))));
+        }
+        None
     }
 
     fn is_killed(&mut self, cx: &mut Context<'_>) -> bool {
@@ -144,7 +177,10 @@ impl Connection {
             gauges[Buffer::ClientOut].sub(self.told.1 as u64);
             self.told = now;
         }
-        self.registration.note(&self.conversation.session);
+        let tools = &self.world.tools;
+        if tools.turn(|turn| self.conversation.note_batch(turn.unix_us() / 1_000)) {
+            self.registration.note(&self.conversation.session);
+        }
     }
 }
 

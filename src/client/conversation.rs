@@ -65,12 +65,20 @@ pub struct Conversation {
     window: Rc<RefCell<Window>>,
     partial: Option<Box<Partial>>,
     phase: Phase,
+    /// The last command of the batch at hand, and how many there were.
+    ran: (SpecId, u64),
 }
 
 impl Conversation {
     pub fn new(session: Session, world: &World) -> Conversation {
         let window = Window::new(world.map.shards(), world.limits);
-        Conversation { session, window: Rc::new(RefCell::new(window)), partial: None, phase: Phase::Reading }
+        Conversation {
+            session,
+            window: Rc::new(RefCell::new(window)),
+            partial: None,
+            phase: Phase::Reading,
+            ran: (UNKNOWN, 0),
+        }
     }
 
     pub fn window(&self) -> RefMut<'_, Window> {
@@ -243,6 +251,7 @@ impl Conversation {
             Found::Command(spec, id) => (spec, id),
             other => return self.unknown(other, args, turn),
         };
+        self.ran = (id, self.ran.1 + 1);
         if !spec.arity_ok(args.len()) {
             return self.error(id, spec, &args, errors::wrong_arity(spec).as_bytes(), turn);
         }
@@ -498,6 +507,17 @@ impl Conversation {
         let family = if spec.is_write() { Family::Write } else { Family::Read };
         let silent = self.session.drops_reply();
         Asked { spec: id.0, family, len: args.frame().len() as u32, silent }
+    }
+
+    /// Notes the commands of this turn in the session, for CLIENT LIST. False: there were none.
+    #[inline]
+    pub fn note_batch(&mut self, now_ms: u64) -> bool {
+        let (last, commands) = self.ran;
+        self.ran.1 = 0;
+        if commands > 0 {
+            self.session.ran(last, commands, now_ms);
+        }
+        commands > 0
     }
 
     /// The client is gone: nothing that still comes for it is kept.

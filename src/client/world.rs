@@ -13,6 +13,7 @@ use crate::turn::Tools;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 pub struct World {
     pub tools: Rc<Tools>,
@@ -24,6 +25,10 @@ pub struct World {
     /// When this process started, Unix milliseconds.
     pub started_ms: u64,
     pub limits: ClientLimits,
+    /// How long a client may take to give the password.
+    pub handshake: Duration,
+    /// How long a client may be silent; `None`: for ever.
+    pub idle: Option<Duration>,
     /// The decoder of clients that have no request cut in the middle.
     pub decoder: RefCell<Decoder>,
     /// Positions of the keys of the request at hand.

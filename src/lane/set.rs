@@ -18,7 +18,7 @@ impl LaneSet {
     pub fn new(addresses: &[Rc<str>], limits: &LaneLimits) -> LaneSet {
         let lane = |shard: usize, proto| {
             let shard_id = ShardId(shard as u16);
-            Rc::new(RefCell::new(Lane::new(shard_id, proto, Rc::clone(&addresses[shard]), limits.clone())))
+            Rc::new(RefCell::new(Lane::new(shard_id, proto, Rc::clone(&addresses[shard]), *limits)))
         };
         let shards = 0..addresses.len();
         LaneSet { lanes: shards.flat_map(|shard| Proto::ALL.map(|proto| lane(shard, proto))).collect() }

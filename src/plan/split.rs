@@ -33,7 +33,7 @@ pub fn split(kind: Split, args: Args<'_>, map: &SlotMap) -> Cut {
     let step = if kind == Split::Pairs { 2 } else { 1 };
     let first = shard_of(args.at(1), map);
     let shards: Vec<ShardId> = (1..args.len()).step_by(step).map(|at| shard_of(args.at(at), map)).collect();
-    if (args.len() - 1) % step != 0 || shards.iter().all(|&shard| shard == first) {
+    if !(args.len() - 1).is_multiple_of(step) || shards.iter().all(|&shard| shard == first) {
         return Cut::Whole(first);
     }
     let mut counts = vec![0usize; map.shards() as usize];

@@ -247,11 +247,12 @@ impl Decoder {
     /// A line of words, as typed into a terminal, rewritten to multibulk for whoever it is sent on to.
     #[cold]
     fn inline(&mut self, bytes: &[u8]) -> Result<Decoded, Fault> {
-        let Some(newline) = bytes[self.at..].iter().position(|&b| b == b'\n').map(|i| i + self.at) else {
+        let Some(newline) = find_or_nul(&bytes[self.at..], b'\n').map(|i| i + self.at) else {
             if bytes.len() > limits::INLINE_BYTES_MAX {
                 return Err(Fault::InlineTooBig);
             }
-            self.at = bytes.len();
+            // Up to a NUL at most: behind it nothing is looked at.
+            self.at += bytes[self.at..].iter().position(|&b| b == 0).unwrap_or(bytes.len() - self.at);
             return Ok(Decoded::Incomplete { missing: 1 });
         };
         self.at = 0;
@@ -298,7 +299,7 @@ fn long_header(
     too_big: Fault,
     invalid: Fault,
 ) -> Result<Option<(i64, usize)>, Fault> {
-    let Some(cr) = line.iter().take(limits::INLINE_BYTES_MAX).position(|&b| b == b'\r') else {
+    let Some(cr) = find_or_nul(&line[..line.len().min(limits::INLINE_BYTES_MAX)], b'\r') else {
         return if line.len() > limits::INLINE_BYTES_MAX { Err(too_big) } else { Ok(None) };
     };
     match line.get(cr + 1) {
@@ -307,6 +308,13 @@ fn long_header(
         Some(_) => return Err(invalid),
     }
     parse_integer(&line[..cr]).map(|n| Some((n, at + 1 + cr + 2))).ok_or(invalid)
+}
+
+/// Where `wanted` is, unless a NUL comes first: servers search lines as C strings, so a line with a NUL has no end and
+/// is refused once it is too long.
+fn find_or_nul(line: &[u8], wanted: u8) -> Option<usize> {
+    let at = line.iter().position(|&b| b == wanted || b == 0)?;
+    (line[at] == wanted).then_some(at)
 }
 
 /// A decimal integer exactly as Redis writes one: no plus, no leading zero, no space, within i64.
@@ -358,8 +366,6 @@ fn split_word(mut rest: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     loop {
         match rest {
             [] => return Some((word, rest)),
-            // A NUL ends the line, as it does for a server that reads C strings.
-            [0, ..] => return Some((word, &[])),
             [b, ..] if is_blank(*b) => return Some((word, rest)),
             [b'"', tail @ ..] => return ended(word, double_quoted, tail),
             [b'\'', tail @ ..] => return ended(word, single_quoted, tail),

@@ -6,7 +6,7 @@
 use crate::slot::{SLOTS, ShardId, Slot};
 
 /// Most shards that one map may have: a ledger entry and a SCAN cursor have room for it.
-pub const SHARDS_MAX: u16 = 1_024;
+pub const SHARDS_MAX: u16 = crate::limits::SHARDS_MAX as u16;
 
 /// Slot → shard, whole: every slot has an owner.
 #[derive(Clone, PartialEq, Eq)]
