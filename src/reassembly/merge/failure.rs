@@ -31,7 +31,7 @@ pub(super) fn write(how: &Merge, parts: &[Part], out: &mut Vec<u8>) {
     let unknown = failed.iter().any(|(_, text)| is_unknown(text));
     if !done && !unknown && same(&failed) {
         // What every shard says alike is what one server would have said.
-        return out.extend_from_slice(&parts[0].reply);
+        return write::error_bytes(out, failed[0].1);
     }
     let changes = matches!(how, Merge::Sum | Merge::AllSucceeded | Merge::Pairs);
     let Some((part, first)) = failed.iter().find(|(_, text)| is_unknown(text)).or(failed.first()) else {
