@@ -4,7 +4,7 @@
 //! ready, stop accepting, serve the clients that are there until they leave or the deadline comes, refuse new
 //! commands while the last replies go out, exit 0. A second signal ends it at once.
 
-use crate::address::{Address, Target};
+use crate::address::Address;
 use crate::admin::{self, Health, State};
 use crate::banner;
 use crate::client::accept::{self, Entrance, Reception};
@@ -14,11 +14,12 @@ use crate::client::local::{Settings, Version};
 use crate::command::table::ROWS;
 use crate::config::{Config, Kind};
 use crate::control::Overview;
+use crate::instances::engines::{self, EngineGauges, EngineHandle};
 use crate::metrics::{Metrics, ShardGauge, WorkerMetrics};
 use crate::reassembly::merge::info::Own;
 use crate::slot::ShardId;
 use crate::topology::SlotMap;
-use crate::worker::{Known, Life, Setup, Worker};
+use crate::worker::{Known, Life, Setup, Source, Worker};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -31,6 +32,8 @@ use tokio::sync::watch;
 const VERSION: &str = "7.4.0";
 /// How long the last replies may take once the deadline of a drain has come.
 const LAST_REPLIES: Duration = Duration::from_millis(100);
+/// How often the engines' figures are copied.
+const ENGINE_LOOK: Duration = Duration::from_millis(500);
 /// How often a drain looks whether its clients have left.
 const DRAIN_LOOK: Duration = Duration::from_millis(20);
 
@@ -54,7 +57,7 @@ async fn serve(config: Config) -> io::Result<()> {
     let admin = serve_admin(&config, &metrics, &health)?;
     let (life, watch) = watch::channel(Life::Serving);
     let known = known(&config, &listening, &started);
-    let sources = sources(&config)?;
+    let (sources, engines) = sources(&config)?;
     let directory = Arc::new(Directory::default());
     let mut workers = Vec::new();
     for (index, counters) in counters.iter().enumerate() {
@@ -71,6 +74,8 @@ async fn serve(config: Config) -> io::Result<()> {
             life: watch.clone(),
         })?);
     }
+    let told = engines.iter().map(|engine| Arc::clone(&engine.gauges)).collect();
+    tokio::spawn(watch_engines(told, Arc::clone(&gauges)));
     watch_shards(&config, gauges, &known, &health);
     let refusals = Arc::clone(&metrics);
     let reception = Arc::new(Reception {
@@ -96,14 +101,41 @@ async fn serve(config: Config) -> io::Result<()> {
     for worker in workers {
         worker.join();
     }
+    drop(sources);
+    for engine in engines {
+        engine.stop();
+    }
     tracing::info!("stopped");
     Ok(())
 }
 
-fn sources(config: &Config) -> io::Result<Arc<[Target]>> {
+/// Where the shards are; engines are started here.
+fn sources(config: &Config) -> io::Result<(Arc<[Source]>, Vec<EngineHandle>)> {
     match &config.shards.kind {
-        Kind::Standalone { targets } => Ok(targets.clone().into()),
-        Kind::Embedded { .. } => Err(io::Error::other("embedded shards are not wired yet")),
+        Kind::Standalone { targets } => {
+            Ok((targets.iter().cloned().map(Source::Remote).collect(), Vec::new()))
+        }
+        Kind::Embedded { count } => {
+            let engines = engines::start(*count as u16)?;
+            Ok((engines.iter().map(|engine| Source::Embedded(engine.door.clone())).collect(), engines))
+        }
+    }
+}
+
+/// Copies what engines tell of themselves to where a scrape reads it; does not end.
+async fn watch_engines(told: Vec<Arc<EngineGauges>>, gauges: Arc<[ShardGauge]>) {
+    let mut busy: Vec<u64> = vec![0; told.len()];
+    let mut then = Instant::now();
+    loop {
+        tokio::time::sleep(ENGINE_LOOK).await;
+        let passed = then.elapsed().as_nanos() as f64;
+        then = Instant::now();
+        for ((engine, gauge), before) in told.iter().zip(gauges.iter()).zip(&mut busy) {
+            let now = engine.busy_ns.load(Relaxed);
+            gauge.busy_ratio.set((now - std::mem::replace(before, now)) as f64 / passed);
+            gauge.keys.set(engine.keys.load(Relaxed) as f64);
+            gauge.memory_bytes.set(engine.memory_bytes.load(Relaxed) as f64);
+        }
     }
 }
 

@@ -14,9 +14,11 @@ use crate::client::local::{Facts, Settings, Version};
 use crate::client::world::World;
 use crate::clock;
 use crate::lane::LaneLimits;
+use crate::lane::embedded::{Embedded, Meaning};
 use crate::lane::remote::Remote;
 use crate::lane::set::LaneSet;
 use crate::limits::{Limits, Timeouts};
+use crate::mailbox;
 use crate::metrics::{Closed, WorkerMetrics};
 use crate::reassembly::merge::info::Own;
 use crate::session::Session;
@@ -50,7 +52,7 @@ pub enum Life {
 pub struct Setup {
     pub index: usize,
     pub map: Arc<SlotMap>,
-    pub shards: Arc<[Target]>,
+    pub shards: Arc<[Source]>,
     pub timeouts: Timeouts,
     pub limits: Limits,
     pub idle: Option<Duration>,
@@ -58,6 +60,24 @@ pub struct Setup {
     pub directory: Arc<Directory>,
     pub metrics: Arc<WorkerMetrics>,
     pub life: watch::Receiver<Life>,
+}
+
+/// What stands behind a shard's number.
+#[derive(Clone)]
+pub enum Source {
+    /// A server that somebody else runs.
+    Remote(Target),
+    /// An engine thread of this process.
+    Embedded(mailbox::Door<Meaning>),
+}
+
+impl Source {
+    fn address(&self) -> String {
+        match self {
+            Source::Remote(target) => target.address.to_string(),
+            Source::Embedded(_) => "embedded".to_owned(),
+        }
+    }
 }
 
 /// What the answers that are given here are made of; the same for all workers.
@@ -108,9 +128,17 @@ fn run(setup: Setup, arrivals: mpsc::Receiver<Arrival>, clients: Arc<AtomicUsize
 async fn serve(setup: Setup, mut arrivals: mpsc::Receiver<Arrival>, clients: Arc<AtomicUsize>) {
     let world = Rc::new(world(&setup));
     for lane in world.lanes.iter() {
-        let target = Rc::new(setup.shards[lane.borrow().shard.index()].clone());
-        let remote = Remote::new(Rc::clone(lane), Rc::clone(&world.tools), target, setup.timeouts);
-        tokio::task::spawn_local(remote.run());
+        let (owned, tools) = (Rc::clone(lane), Rc::clone(&world.tools));
+        match &setup.shards[lane.borrow().shard.index()] {
+            Source::Remote(target) => {
+                let remote = Remote::new(owned, tools, Rc::new(target.clone()), setup.timeouts);
+                tokio::task::spawn_local(remote.run());
+            }
+            Source::Embedded(door) => {
+                let port = door.port(setup.limits.lane_bytes);
+                tokio::task::spawn_local(Embedded::new(owned, tools, port).run());
+            }
+        }
     }
     let mut life = setup.life.clone();
     loop {
@@ -131,8 +159,7 @@ async fn serve(setup: Setup, mut arrivals: mpsc::Receiver<Arrival>, clients: Arc
 }
 
 fn world(setup: &Setup) -> World {
-    let addresses: Vec<Rc<str>> =
-        setup.shards.iter().map(|target| target.address.to_string().into()).collect();
+    let addresses: Vec<Rc<str>> = setup.shards.iter().map(|source| source.address().into()).collect();
     let limits = LaneLimits::new(&setup.timeouts, setup.limits.lane_bytes);
     World {
         tools: Rc::new(Tools::new(Arc::clone(&setup.metrics))),

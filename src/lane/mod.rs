@@ -16,10 +16,12 @@
 //! What may have been executed is never sent again, except requests flagged readonly, once.
 
 pub mod dial;
+pub mod embedded;
 mod ledger;
 pub mod remote;
 mod rope;
 pub mod set;
+mod timer;
 
 use crate::limits::Timeouts;
 use crate::metrics::{LaneError, Outcome, Side};

@@ -6,11 +6,11 @@
 //! about requests or replies; that is the lane's.
 
 use super::dial::{Backoff, dial};
+use super::timer::Timer;
 use super::{Lane, Loss};
 use crate::address::Target;
 use crate::limits::Timeouts;
 use crate::socket::Socket;
-use crate::trip::Nanos;
 use crate::turn::Tools;
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
@@ -19,7 +19,6 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 use tokio::io::AsyncWrite;
-use tokio::time::{Sleep, sleep_until};
 use tokio_util::io::poll_read_buf;
 
 /// Reads of one socket before others get their turn: a megabyte.
@@ -35,7 +34,7 @@ pub struct Remote {
     target: Rc<Target>,
     timeouts: Timeouts,
     /// Fires when the lane's oldest order has waited long enough.
-    timer: Option<Pin<Box<Sleep>>>,
+    timer: Timer,
     probe: Option<Probe>,
     /// Stepped back once in this turn: what is unsent now is the whole turn's.
     stepped_back: bool,
@@ -43,7 +42,7 @@ pub struct Remote {
 
 impl Remote {
     pub fn new(lane: Rc<RefCell<Lane>>, tools: Rc<Tools>, target: Rc<Target>, timeouts: Timeouts) -> Remote {
-        Remote { lane, tools, target, timeouts, timer: None, probe: None, stepped_back: false }
+        Remote { lane, tools, target, timeouts, timer: Timer::default(), probe: None, stepped_back: false }
     }
 
     /// Serves the lane for as long as the worker lives.
@@ -87,7 +86,7 @@ impl Remote {
                 return Poll::Ready(output);
             }
             self.lane.borrow_mut().set_waker(cx.waker());
-            self.poll_timer(cx);
+            self.timer.poll(&self.lane, &self.tools, cx);
             Poll::Pending
         })
         .await
@@ -102,7 +101,7 @@ impl Remote {
         let loss = poll_fn(|cx| self.poll_serve(&mut socket, cx)).await;
         drop(socket);
         self.probe = None;
-        self.timer = None;
+        self.timer.reset();
         let mut lane = self.lane.borrow_mut();
         tracing::warn!(shard = %lane.shard, address = lane.address(), reason = %loss, "connection lost");
         self.tools.turn(|turn| {
@@ -119,7 +118,7 @@ impl Remote {
         if let Err(loss) = self.poll_send(socket, cx) {
             return Poll::Ready(loss);
         }
-        self.poll_timer(cx);
+        self.timer.poll(&self.lane, &self.tools, cx);
         if self.poll_probe(cx) {
             return Poll::Ready(Loss::Dead);
         }
@@ -166,29 +165,6 @@ impl Remote {
         }
     }
 
-    /// Keeps one timer armed while anything is in the ledger, for the oldest of it.
-    fn poll_timer(&mut self, cx: &mut Context<'_>) {
-        loop {
-            if self.timer.is_none() {
-                let Some(at) = self.lane.borrow().next_tick() else { return };
-                self.arm(at);
-            }
-            let Some(timer) = &mut self.timer else { return };
-            if timer.as_mut().poll(cx).is_pending() {
-                return;
-            }
-            self.timer = None;
-            crate::clock::begin_turn();
-            if let Some(at) = self.tools.turn(|turn| self.lane.borrow_mut().tick(turn)) {
-                self.arm(at.max(self.tools.clock.now() + TICK_MIN));
-            }
-        }
-    }
-
-    fn arm(&mut self, at: Nanos) {
-        self.timer = Some(Box::pin(sleep_until(self.tools.clock.instant(at).into())));
-    }
-
     /// While the shard is silent for too long, asks it on a connection of its own whether it lives. True: it does not.
     fn poll_probe(&mut self, cx: &mut Context<'_>) -> bool {
         if self.probe.is_none() {
@@ -208,9 +184,6 @@ impl Remote {
         !lives
     }
 }
-
-/// Shortest time between two looks at a lane's overdue orders.
-const TICK_MIN: Nanos = 1_000_000;
 
 #[inline]
 fn write(socket: &mut Socket, cx: &mut Context<'_>, slices: &[IoSlice<'_>]) -> Poll<std::io::Result<usize>> {
