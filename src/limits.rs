@@ -25,6 +25,10 @@ pub const REPLY_ELEMENTS_MAX: u64 = 1 << 31;
 /// Replies up to this size are held until they are complete, so that a lost shard never leaves a client half a
 /// frame; longer ones are streamed to the client at the head of its window.
 pub const STREAM_BYTES: usize = 1024 * 1024;
+/// A shard's socket is not read while a client that is being streamed a large reply has more than the soft output
+/// bound unread; half of that must be read within this time, or the client is closed. Others on the lane wait for as
+/// long, which is the price of a reply that nobody could hold.
+pub const STREAM_PATIENCE: Duration = Duration::from_secs(2);
 /// What a client's first replies are taken to be like, until it has drawn some: with the output bound of 16 MiB
 /// it may have 1,024 commands in flight.
 pub const REPLY_BYTES_ASSUMED: u32 = 16 * 1024;

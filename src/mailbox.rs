@@ -178,8 +178,9 @@ impl<T> Port<T> {
         Poll::Ready(Some(delivery.replies))
     }
 
-    pub async fn recv(&mut self) -> Option<Vec<u8>> {
-        poll_fn(|cx| self.poll_recv(cx)).await
+    /// As [`Port::poll_recv`], for whoever can wait.
+    pub fn recv(&mut self) -> impl Future<Output = Option<Vec<u8>>> + '_ {
+        poll_fn(|cx| self.poll_recv(cx))
     }
 }
 

@@ -19,17 +19,20 @@ use crate::lane::remote::Remote;
 use crate::lane::set::LaneSet;
 use crate::limits::{Limits, Timeouts};
 use crate::mailbox;
-use crate::metrics::{Closed, WorkerMetrics};
+use crate::metrics::{Listener, WorkerMetrics};
 use crate::reassembly::merge::info::Own;
 use crate::session::Session;
 use crate::socket::Socket;
 use crate::topology::SlotMap;
 use crate::turn::Tools;
 use std::cell::{Cell, RefCell};
+use std::future::Future;
 use std::io;
+use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::net::{TcpStream, UnixStream};
 use tokio::runtime::{Builder, LocalOptions};
@@ -185,7 +188,7 @@ fn world(setup: &Setup) -> World {
 
 /// Makes an arrival a client of this worker: a task of its own until it leaves.
 fn welcome(arrival: Arrival, setup: &Setup, world: &Rc<World>, clients: &Arc<AtomicUsize>) {
-    let clients = Departure(Arc::clone(clients));
+    let departure = Departure(Arc::clone(clients));
     let kind = arrival.listener();
     let metrics = Arc::clone(&setup.metrics);
     let (peer, local) = (arrival.peer.clone(), arrival.local.clone());
@@ -204,12 +207,33 @@ fn welcome(arrival: Arrival, setup: &Setup, world: &Rc<World>, clients: &Arc<Ato
     let connection = Connection::new(socket, conversation, registration, Rc::clone(world));
     metrics.connections[kind].add(1);
     metrics.connections_total[kind].add(1);
-    tokio::task::spawn_local(async move {
-        let reason: Closed = connection.await;
-        metrics.closed[reason].add(1);
-        metrics.connections[kind].sub(1);
-        drop(clients);
-    });
+    tokio::task::spawn_local(Visit { connection, metrics, kind, _departure: departure });
+}
+
+/// A client's task: its connection, counted while it lasts. A hand-written future, since an async block would hold
+/// the connection twice, and an idle client is little more than this.
+struct Visit {
+    connection: Connection,
+    metrics: Arc<WorkerMetrics>,
+    kind: Listener,
+    _departure: Departure,
+}
+
+impl Future for Visit {
+    type Output = ();
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let reason = ready!(Pin::new(&mut self.connection).poll(cx));
+        self.metrics.closed[reason].add(1);
+        Poll::Ready(())
+    }
+}
+
+impl Drop for Visit {
+    fn drop(&mut self) {
+        self.metrics.connections[self.kind].sub(1);
+    }
 }
 
 /// Counts a client off when its task ends, however it does.

@@ -67,7 +67,9 @@ impl Embedded {
     }
 
     fn receive(&mut self, cx: &mut Context<'_>) -> Result<(), Loss> {
-        while let Poll::Ready(replies) = self.port.poll_recv(cx) {
+        while !self.tools.turn(|turn| self.lane.borrow_mut().holds_back(turn))
+            && let Poll::Ready(replies) = self.port.poll_recv(cx)
+        {
             let Some(replies) = replies else { return Err(Loss::Closed) };
             self.tools.turn(|turn| self.lane.borrow_mut().received(&replies, turn))?;
             self.port.recycle(replies);

@@ -23,7 +23,7 @@ mod rope;
 pub mod set;
 mod timer;
 
-use crate::limits::Timeouts;
+use crate::limits::{self, Timeouts};
 use crate::metrics::{LaneError, Outcome, Side};
 use crate::reassembly::Window;
 use crate::resp::Proto;
@@ -119,6 +119,8 @@ pub struct Lane {
     fresh_bytes: usize,
     waker: Option<Waker>,
     woken: bool,
+    /// A client that a large reply is streamed to, and that has too much of it unread, since when.
+    choked: Option<(Rc<RefCell<Window>>, Nanos)>,
     /// Clients that wait until the lane has room.
     waiters: Vec<Rc<RefCell<Window>>>,
 }
@@ -140,6 +142,7 @@ impl Lane {
             fresh_bytes: 0,
             waker: None,
             woken: false,
+            choked: None,
             waiters: Vec::new(),
         }
     }
@@ -287,6 +290,21 @@ impl Lane {
         Ok(())
     }
 
+    /// Whether nothing should be read from the shard now, because a client has too much of a large reply unread. One
+    /// that reads too slowly is given up, so that the others on this lane wait for a bounded time.
+    pub fn holds_back(&mut self, turn: &mut Turn<'_>) -> bool {
+        let Some((window, since)) = &self.choked else { return false };
+        let choked = window.borrow().is_choked(2);
+        if choked && turn.now < since + limits::STREAM_PATIENCE.as_nanos() as Nanos {
+            return true;
+        }
+        if choked {
+            window.borrow_mut().give_up(turn.pool);
+        }
+        self.choked = None;
+        false
+    }
+
     /// Hands on what `bytes` bring for the trip at the front; returns what is left of them.
     #[inline]
     fn receive_trip<'b>(&mut self, mut bytes: &'b [u8], turn: &mut Turn<'_>) -> Result<&'b [u8], Loss> {
@@ -311,6 +329,12 @@ impl Lane {
         }
         if let Some(window) = &mut window {
             window.notify();
+            if window.is_choked(1)
+                && let (Some(waker), Some(to)) = (&self.waker, &trip.to)
+            {
+                window.wake_when_read(waker);
+                self.choked = Some((Rc::clone(to), turn.now));
+            }
         }
         if trip.left == 0 {
             drop(window);
@@ -328,6 +352,7 @@ impl Lane {
         assert!(self.link == Link::Up, "a connection is lost once");
         self.link = Link::Down { since: turn.now, failed: false };
         self.stalled = false;
+        self.choked = None;
         self.expired = 0;
         let counters = &turn.metrics.shards[self.shard.index()];
         counters.set_up(false);
@@ -370,14 +395,19 @@ impl Lane {
     }
 
     fn oldest_live(&self) -> Option<Nanos> {
-        self.ledger.trips.get(self.expired).map(|trip| trip.at)
+        let at = self.ledger.trips.get(self.expired)?.at;
+        // A reply that is arriving is late only once it has stopped to arrive.
+        let arriving = self.expired == 0 && !self.scanner.between_replies();
+        Some(if arriving { at.max(self.last_byte) } else { at })
     }
 
     fn next_tick(&self) -> Option<Nanos> {
         let probe = self.stalled.then(|| self.last_byte + self.limits.dead);
         let wait =
             if self.link == Link::Up && !self.stalled { self.limits.request } else { self.limits.connect };
-        self.oldest_live().map(|at| at + wait).into_iter().chain(probe).min()
+        let patience =
+            self.choked.as_ref().map(|(_, since)| since + limits::STREAM_PATIENCE.as_nanos() as Nanos);
+        self.oldest_live().map(|at| at + wait).into_iter().chain(probe).chain(patience).min()
     }
 
     /// Fails the trips whose time is up; their replies, should they come, will be swallowed.
@@ -386,10 +416,8 @@ impl Lane {
             self.ledger.trips.iter().take(self.expired).map(|trip| trip.left as usize).sum::<usize>();
         let settled: usize = self.ledger.entries.iter().take(entry).map(|e| e.len as usize).sum();
         let mut sent = self.ledger.rope.sent().saturating_sub(settled);
-        while let Some(trip) = self.ledger.trips.get_mut(self.expired) {
-            if turn.now < trip.at + self.limits.request || sent == 0 {
-                break;
-            }
+        while self.oldest_live().is_some_and(|at| turn.now >= at + self.limits.request) && sent > 0 {
+            let Some(trip) = self.ledger.trips.get_mut(self.expired) else { break };
             let to = trip.to.take();
             let last = entry + trip.left as usize;
             for i in entry..last {

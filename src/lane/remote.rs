@@ -128,6 +128,9 @@ impl Remote {
     fn poll_receive(&mut self, socket: &mut Socket, cx: &mut Context<'_>) -> Result<(), Loss> {
         let mut scratch = self.tools.scratch.borrow_mut();
         for _ in 0..READS_A_TURN {
+            if self.tools.turn(|turn| self.lane.borrow_mut().holds_back(turn)) {
+                return Ok(());
+            }
             scratch.clear();
             match poll_read_buf(Pin::new(&mut *socket), cx, &mut *scratch) {
                 Poll::Pending => return Ok(()),

@@ -112,6 +112,8 @@ pub struct Window {
     trip: u32,
     life: Life,
     waker: Option<Waker>,
+    /// The lane that has stopped reading until more of a streamed reply is read.
+    streamer: Option<Waker>,
     woken: bool,
     /// The client side waits for room: wake it even when nothing has come out.
     pub waiting: bool,
@@ -135,6 +137,7 @@ impl Window {
             trip: 0,
             life: Life::Open,
             waker: None,
+            streamer: None,
             woken: false,
             waiting: false,
             shards,
@@ -205,6 +208,9 @@ impl Window {
     pub fn written(&mut self, n: usize, turn: &mut Turn<'_>) {
         self.output.consume(n, turn.pool);
         self.end_trip(turn);
+        if self.streamer.is_some() && !self.is_choked(2) {
+            self.release_streamer();
+        }
     }
 
     /// The reason to close the connection, once there is one.
@@ -304,6 +310,31 @@ impl Window {
             _ => place.failure = Some(outcome),
         }
         self.fill(ticket, error, true, turn);
+    }
+
+    /// Whether the client leaves unread more than its soft output bound, divided by `part`, of a reply that is being
+    /// streamed to it.
+    #[inline]
+    pub fn is_choked(&self, part: usize) -> bool {
+        self.output.len() > self.limits.output_soft / part
+            && self.places.front().is_some_and(|place| place.state == State::Streaming)
+    }
+
+    /// Wakes `lane` when the client has read enough, or has gone.
+    pub fn wake_when_read(&mut self, lane: &Waker) {
+        self.streamer = Some(lane.clone());
+    }
+
+    /// Gives up a client that does not read a streamed reply.
+    pub fn give_up(&mut self, pool: &mut Pool) {
+        self.break_off(Closed::OutputLimit, pool);
+        self.wake();
+    }
+
+    fn release_streamer(&mut self) {
+        if let Some(lane) = self.streamer.take() {
+            lane.wake();
+        }
     }
 
     /// Wakes the client side if there is something for it.
@@ -485,6 +516,7 @@ impl Window {
         self.output.clear(pool);
         self.held = 0;
         self.owed = 0;
+        self.release_streamer();
     }
 }
 

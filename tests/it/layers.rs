@@ -33,6 +33,7 @@ const MAY_AWAIT: &[&str] = &[
     "client/pubsub",
     "lane/remote",
     "lane/dial",
+    "lane/embedded",
     "instances/",
     "scale/",
     "admin/",
