@@ -8,7 +8,7 @@ use super::rope::Rope;
 use crate::reassembly::Window;
 use crate::trip::{Nanos, Ticket};
 use std::cell::RefCell;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
 /// One request in flight.
@@ -50,6 +50,25 @@ impl Ledger {
             return;
         }
         self.trips.push_back(Trip { to: Some(Rc::clone(to)), left: 1, at: now });
+    }
+
+    /// For each client, the place in the ledger of the last request that was sent, if only in part, and may have
+    /// changed something. A read before it must not be asked again: it would see what its own client wrote later.
+    pub fn last_sent_writes(&self) -> HashMap<*const RefCell<Window>, usize> {
+        let (mut last, mut at, mut bytes) = (HashMap::new(), 0, 0);
+        for trip in &self.trips {
+            for entry in self.entries.range(at..at + trip.left as usize) {
+                if let Some(to) = &trip.to
+                    && bytes < self.rope.sent()
+                    && !entry.readonly
+                {
+                    last.insert(Rc::as_ptr(to), at);
+                }
+                bytes += entry.len as usize;
+                at += 1;
+            }
+        }
+        last
     }
 
     /// Takes everything apart, front to back: `verdict` says of each entry, given its trip and how many of its bytes

@@ -225,9 +225,12 @@ impl Lane {
         self.stalled && now >= self.last_byte + self.limits.dead
     }
 
-    /// A probe got through: the shard is slow, not gone.
+    /// A probe got through: the shard is slow, not gone. What was held back is sent again, first of all the rest of
+    /// a request that was cut by the stall: without it the shard would wait for us as we for it.
     pub fn probed(&mut self, now: Nanos) {
         self.last_byte = now;
+        self.stalled = false;
+        self.wake();
     }
 
     pub fn connected(&mut self, turn: &Turn<'_>) {
@@ -361,12 +364,17 @@ impl Lane {
             turn.metrics.protocol_errors[Side::Backend].add(1);
         }
         let mut ledger = std::mem::take(&mut self.ledger);
+        let last_writes = ledger.last_sent_writes();
+        let mut at = 0;
         ledger.rebuild(|trip, entry, sent| {
+            at += 1;
             let to = trip.to.as_ref()?;
             if sent == 0 {
                 return Some(entry);
             }
-            if entry.readonly && !entry.resent && to.borrow_mut().retract(entry.ticket, turn) {
+            let before_a_write = last_writes.get(&Rc::as_ptr(to)).is_some_and(|&write| at - 1 < write);
+            let again = entry.readonly && !entry.resent && !before_a_write;
+            if again && to.borrow_mut().retract(entry.ticket, turn) {
                 return Some(Entry { resent: true, ..entry });
             }
             self.fail(to, entry.ticket, Failure::Lost, turn);

@@ -5,11 +5,13 @@
 //! every client that is ready in this turn, and writes what all of them have left with the lane. It decides nothing
 //! about requests or replies; that is the lane's.
 
-use super::dial::{Backoff, dial};
+use super::dial::{Backoff, DialError, dial};
 use super::timer::Timer;
 use super::{Lane, Loss};
 use crate::address::Target;
 use crate::limits::Timeouts;
+use crate::metrics::LaneError;
+use crate::resp::Proto;
 use crate::socket::Socket;
 use crate::turn::Tools;
 use std::cell::RefCell;
@@ -175,8 +177,11 @@ impl Remote {
                 return false;
             }
             let (target, limits) = (Rc::clone(&self.target), self.timeouts);
-            self.probe =
-                Some(Box::pin(async move { dial(&target, Default::default(), &limits).await.is_ok() }));
+            // Whatever it answers (busy with a script, another password), it lives.
+            let lives = |error: DialError| error.kind != LaneError::Unreachable;
+            self.probe = Some(Box::pin(async move {
+                dial(&target, Proto::Resp2, &limits).await.map_or_else(lives, |_| true)
+            }));
         }
         let Some(probe) = &mut self.probe else { return false };
         let Poll::Ready(lives) = probe.as_mut().poll(cx) else { return false };

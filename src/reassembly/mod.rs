@@ -48,6 +48,8 @@ struct Source(u16);
 impl Source {
     const LOCAL: Source = Source(u16::MAX);
     const GATHER: Source = Source(u16::MAX - 1);
+    /// An error that its lane said in place of a reply.
+    const FAILURE: Source = Source(u16::MAX - 2);
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,8 +70,6 @@ struct Place {
     family: Family,
     state: State,
     outcome: Outcome,
-    /// What the lane said of a request that got no reply.
-    failure: Option<Outcome>,
     silent: bool,
     /// Bytes of the reply so far; for a gather its running number.
     len: u32,
@@ -98,6 +98,9 @@ pub struct Window {
     places: VecDeque<Place>,
     /// What came before its turn, by shard and last the local replies; empty until something does.
     early: Vec<ByteQueue>,
+    /// Errors by place. They keep no order with the replies of their shard: of two requests the later may fail at once
+    /// while the earlier is sent again, so they must not stand in its queue.
+    failures: Vec<(u32, Box<[u8]>)>,
     gathers: VecDeque<Gather>,
     gathers_left: u32,
     batches: VecDeque<Batch>,
@@ -127,6 +130,7 @@ impl Window {
             head: 0,
             places: VecDeque::new(),
             early: Vec::new(),
+            failures: Vec::new(),
             gathers: VecDeque::new(),
             gathers_left: 0,
             batches: VecDeque::new(),
@@ -254,7 +258,7 @@ impl Window {
         let place = &mut self.places[index];
         assert!(place.state != State::Done, "a second reply to one request");
         if place.state == State::Waiting && place.source != Source::GATHER {
-            place.outcome = place.failure.unwrap_or_else(|| outcome_of(bytes));
+            place.outcome = outcome_of(bytes);
             if index == 0 && end {
                 place.len = bytes.len() as u32;
                 if !place.silent {
@@ -300,16 +304,26 @@ impl Window {
         if self.life != Life::Open {
             return;
         }
-        let place = &mut self.places[ticket.seq.wrapping_sub(self.head) as usize];
-        match place.source {
-            Source::GATHER if outcome == Outcome::Unknown => {
-                let number = place.len;
+        let index = ticket.seq.wrapping_sub(self.head) as usize;
+        let place = &mut self.places[index];
+        if place.source == Source::GATHER {
+            let number = place.len;
+            if outcome == Outcome::Unknown {
                 self.gather(number).set_outcome_unknown();
             }
-            Source::GATHER => {}
-            _ => place.failure = Some(outcome),
+            return self.fill(ticket, error, true, turn);
         }
-        self.fill(ticket, error, true, turn);
+        assert!(place.state == State::Waiting, "a failure of a request that was answered");
+        place.source = Source::FAILURE;
+        place.outcome = outcome;
+        place.state = State::Done;
+        place.len = error.len() as u32;
+        self.failures.push((ticket.seq, error.into()));
+        self.held += error.len();
+        if index == 0 {
+            self.advance(turn);
+        }
+        self.check_bounds(turn);
     }
 
     /// Whether the client leaves unread more than its soft output bound, divided by `part`, of a reply that is being
@@ -371,7 +385,6 @@ impl Window {
             family: asked.family,
             state,
             outcome: Outcome::Ok,
-            failure: None,
             silent: asked.silent,
             len,
             request: asked.len,
@@ -445,15 +458,34 @@ impl Window {
         while let Some(place) = self.places.front()
             && place.state == State::Done
         {
-            if place.source == Source::GATHER {
-                self.leave_gather(turn);
-                continue;
+            match place.source {
+                Source::GATHER => {
+                    self.leave_gather(turn);
+                    continue;
+                }
+                Source::FAILURE => {
+                    self.leave_failure(turn);
+                    continue;
+                }
+                _ => {}
             }
             let (early, len, silent) =
                 (source_index(place.source, self.shards), place.len as usize, place.silent);
             self.release(early, len, silent, turn);
             self.leave(turn);
         }
+    }
+
+    #[cold]
+    fn leave_failure(&mut self, turn: &mut Turn<'_>) {
+        let at = self.failures.iter().position(|(seq, _)| *seq == self.head);
+        let (Some(at), Some(place)) = (at, self.places.front()) else { unreachable!("a failure has a text") };
+        let (_, error) = self.failures.swap_remove(at);
+        self.held -= error.len();
+        if !place.silent {
+            self.output.push(&error, turn.pool);
+        }
+        self.leave(turn);
     }
 
     fn leave_gather(&mut self, turn: &mut Turn<'_>) {
@@ -511,6 +543,7 @@ impl Window {
     fn drop_everything(&mut self, pool: &mut Pool) {
         self.places.clear();
         self.gathers.clear();
+        self.failures = Vec::new();
         self.batches.clear();
         self.early = Vec::new();
         self.output.clear(pool);

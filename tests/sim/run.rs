@@ -1,0 +1,234 @@
+//! One run from one seed: faults for a while, then none, then quiet.
+
+use crate::client::Client;
+use crate::link::Shard;
+use fastrand::Rng;
+use onetrip::buffers::Pool;
+use onetrip::client::local::{Facts, Settings};
+use onetrip::client::world::World;
+use onetrip::command::table::ROWS;
+use onetrip::lane::set::LaneSet;
+use onetrip::lane::{LaneLimits, Loss};
+use onetrip::limits::{ClientLimits, Timeouts};
+use onetrip::metrics::WorkerMetrics;
+use onetrip::reassembly::merge::info::Own;
+use onetrip::resp::Proto;
+use onetrip::slot::ShardId;
+use onetrip::topology::SlotMap;
+use onetrip::trip::{NANOS_PER_MS, Nanos};
+use onetrip::turn::{Tools, Turn};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Steps with faults, and the most that it may take until all is quiet after them.
+const STEPS: usize = 300;
+const QUIET_STEPS: usize = 20_000;
+/// One request or reply may take what is held over its bound.
+const SLACK: usize = 64 * 1024;
+
+/// What happened, so that a run can be seen to have tried something.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Report {
+    pub replies: u64,
+    pub unknown: u64,
+    pub unreachable: u64,
+    pub losses: u64,
+    pub stops: u64,
+    pub departures: u64,
+    pub broken: u64,
+    pub stalls: u64,
+}
+
+impl Report {
+    pub fn add(&mut self, other: &Report) {
+        self.replies += other.replies;
+        self.unknown += other.unknown;
+        self.unreachable += other.unreachable;
+        self.losses += other.losses;
+        self.stops += other.stops;
+        self.departures += other.departures;
+        self.broken += other.broken;
+        self.stalls += other.stalls;
+    }
+}
+
+struct Sim {
+    rng: Rng,
+    now: Nanos,
+    world: World,
+    metrics: Arc<WorkerMetrics>,
+    pool: Pool,
+    clients: Vec<Client>,
+    shards: Vec<Shard>,
+    next_id: u64,
+    lane_bytes: usize,
+    report: Report,
+}
+
+pub fn run(seed: u64) -> Report {
+    let mut sim = Sim::new(seed);
+    let calm = sim.rng.u32(0..100);
+    for _ in 0..STEPS {
+        if sim.rng.u32(0..100) >= calm {
+            sim.fault();
+        }
+        for client in 0..sim.clients.len() {
+            if sim.rng.u8(..) < 40 {
+                sim.clients[client].ask(&mut sim.rng);
+            }
+        }
+        sim.step();
+    }
+    sim.heal();
+    let mut steps = 0;
+    while !sim.is_quiet() {
+        sim.step();
+        steps += 1;
+        assert!(steps < QUIET_STEPS, "a reply never came after all faults were healed:\n{}", sim.picture());
+    }
+    sim.report
+}
+
+impl Sim {
+    fn new(seed: u64) -> Sim {
+        let mut rng = Rng::with_seed(seed);
+        let shards = rng.u16(1..=5);
+        let metrics = Arc::new(WorkerMetrics::new(shards as usize, ROWS.len() + 1));
+        let lane_bytes = rng.usize(200..8_000);
+        let world = world(shards, lane_bytes, &metrics, &mut rng);
+        let lanes = |shard| Proto::ALL.map(|proto| Rc::clone(world.lanes.lane(ShardId(shard), proto)));
+        let shards = (0..shards).map(|shard| Shard::new(seed, lanes(shard))).collect();
+        let clients = (0..rng.u64(2..6)).map(|id| Client::new(id, &world)).collect::<Vec<_>>();
+        let next_id = clients.len() as u64;
+        let pool = Pool::default();
+        Sim {
+            rng,
+            now: 1,
+            world,
+            metrics,
+            pool,
+            clients,
+            shards,
+            next_id,
+            lane_bytes,
+            report: Report::default(),
+        }
+    }
+
+    fn fault(&mut self) {
+        let shard = self.rng.usize(..self.shards.len());
+        let mut turn = Turn::new(self.now, &self.metrics, &mut self.pool);
+        match self.rng.u32(..40) {
+            0 => {
+                self.shards[shard].stopped_until = self.now + self.rng.u64(1..1_500) * NANOS_PER_MS;
+                self.report.stops += 1;
+            }
+            1..4 => {
+                let link = self.rng.usize(..Proto::ALL.len());
+                self.shards[shard].lose(link, &Loss::Closed, &mut self.rng, &mut turn);
+                self.report.losses += 1;
+            }
+            4 => {
+                for link in 0..Proto::ALL.len() {
+                    self.shards[shard].lose(link, &Loss::Closed, &mut self.rng, &mut turn);
+                }
+                self.shards[shard].dead_until = self.now + self.rng.u64(1..300) * NANOS_PER_MS;
+                self.report.losses += 1;
+            }
+            5 => {
+                let client = self.rng.usize(..self.clients.len());
+                self.clients[client].conversation.abandon(&mut turn);
+                self.report.departures += 1;
+                self.replace(client);
+            }
+            6 => self.now += self.rng.u64(1..400) * NANOS_PER_MS,
+            _ => {}
+        }
+    }
+
+    fn heal(&mut self) {
+        for shard in &mut self.shards {
+            shard.stopped_until = 0;
+            shard.dead_until = 0;
+        }
+    }
+
+    fn replace(&mut self, client: usize) {
+        self.clients[client] = Client::new(self.next_id, &self.world);
+        self.next_id += 1;
+    }
+
+    fn step(&mut self) {
+        self.now += self.rng.u64(1..3 * NANOS_PER_MS);
+        for client in 0..self.clients.len() {
+            let mut turn = Turn::new(self.now, &self.metrics, &mut self.pool);
+            let open = self.clients[client].step(&self.world, &mut self.rng, &mut turn, &mut self.report);
+            if !open {
+                self.clients[client].conversation.abandon(&mut turn);
+                self.replace(client);
+            }
+        }
+        for shard in &mut self.shards {
+            let mut turn = Turn::new(self.now, &self.metrics, &mut self.pool);
+            shard.step(&mut self.rng, &mut turn);
+        }
+        self.check_bounds();
+    }
+
+    fn check_bounds(&self) {
+        for client in &self.clients {
+            let held = client.conversation.window().waiting_bytes();
+            assert!(held <= self.world.limits.output_hard + SLACK, "a window holds {held} bytes");
+        }
+        for held in self.shards.iter().flat_map(|shard| &shard.links).map(|link| link.bytes()) {
+            assert!(held <= self.lane_bytes + SLACK, "a lane holds {held} bytes");
+        }
+    }
+
+    /// What everybody waits for.
+    fn picture(&self) -> String {
+        let clients = self.clients.iter().map(Client::picture);
+        let links = self.shards.iter().flat_map(|shard| &shard.links).map(|link| link.picture());
+        clients.chain(links).collect::<Vec<_>>().join("\n")
+    }
+
+    fn is_quiet(&self) -> bool {
+        let lanes = self.shards.iter().flat_map(|shard| &shard.links).all(|link| link.is_idle());
+        lanes && self.clients.iter().all(|client| client.is_done())
+    }
+}
+
+fn world(shards: u16, lane_bytes: usize, metrics: &Arc<WorkerMetrics>, rng: &mut Rng) -> World {
+    let ms = Duration::from_millis;
+    let timeouts = Timeouts { connect: ms(50), request: ms(200), lane_dead: ms(500), ..Timeouts::default() };
+    let addresses: Vec<Rc<str>> = (0..shards).map(|shard| format!("sim:{shard}").into()).collect();
+    let hard = if rng.u8(..) < 40 { 6_000 } else { 1 << 20 };
+    World {
+        tools: Rc::new(Tools::new(Arc::clone(metrics))),
+        lanes: LaneSet::new(&addresses, &LaneLimits::new(&timeouts, lane_bytes)),
+        map: Arc::new(SlotMap::even(shards)),
+        facts: Facts {
+            version: "7.4.0".into(),
+            now_us: Cell::new(0),
+            password: None,
+            directory: Arc::default(),
+            settings: Arc::new(Settings::default()),
+        },
+        own: Own::default(),
+        started_ms: 0,
+        limits: ClientLimits {
+            window_min: rng.usize(1..4),
+            window_max: rng.usize(4..64),
+            request_bytes: rng.usize(100..4_000),
+            output_soft: rng.usize(500..5_000),
+            output_hard: hard,
+        },
+        handshake: ms(1_000),
+        idle: None,
+        decoder: RefCell::default(),
+        positions: RefCell::default(),
+        closing: Cell::new(false),
+    }
+}
