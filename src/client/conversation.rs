@@ -169,7 +169,7 @@ impl Conversation {
             match decoder.next(&bytes[used..], self.session.authenticated()) {
                 Ok(Decoded::Request { consumed }) => {
                     let args = decoder.args(&bytes[used..]);
-                    if !self.take(args, None, world, turn) {
+                    if !self.take(&args, None, world, turn) {
                         decoder.restart();
                         return used;
                     }
@@ -206,7 +206,7 @@ impl Conversation {
         }
         let rest = bytes.split_off(consumed);
         let frame = std::mem::replace(bytes, rest).freeze();
-        let taken = self.take(decoder.args(&frame), Some(&frame), world, turn);
+        let taken = self.take(&decoder.args(&frame), Some(&frame), world, turn);
         decoder.restart();
         if !taken {
             let mut whole = BytesMut::from(frame);
@@ -217,7 +217,7 @@ impl Conversation {
 
     /// Takes one request; false: it, and what follows, has to wait or is not wanted any more.
     #[inline]
-    fn take(&mut self, args: Args<'_>, shared: Option<&Bytes>, world: &World, turn: &mut Turn<'_>) -> bool {
+    fn take(&mut self, args: &Args<'_>, shared: Option<&Bytes>, world: &World, turn: &mut Turn<'_>) -> bool {
         match self.request(args, shared, world, turn) {
             Step::Taken => true,
             Step::Stall(why) => {
@@ -236,7 +236,7 @@ impl Conversation {
     #[inline]
     fn request(
         &mut self,
-        args: Args<'_>,
+        args: &Args<'_>,
         shared: Option<&Bytes>,
         world: &World,
         turn: &mut Turn<'_>,
@@ -245,18 +245,18 @@ impl Conversation {
             return Step::Stall(Backpressure::Window);
         }
         if world.closing.get() {
-            return self.refuse(args, SHUTTING_DOWN, turn);
+            return self.refuse(*args, SHUTTING_DOWN, turn);
         }
-        let (spec, id) = match lookup::find(args) {
+        let (spec, id) = match lookup::find(*args) {
             Found::Command(spec, id) => (spec, id),
-            other => return self.unknown(other, args, turn),
+            other => return self.unknown(other, *args, turn),
         };
         self.ran = (id, self.ran.1 + 1);
         if !spec.arity_ok(args.len()) {
-            return self.error(id, spec, &args, errors::wrong_arity(spec).as_bytes(), turn);
+            return self.error(id, spec, args, errors::wrong_arity(spec).as_bytes(), turn);
         }
         if let Admit::Refuse(text) = self.session.admit(spec) {
-            return self.error(id, spec, &args, text.as_bytes(), turn);
+            return self.error(id, spec, args, text.as_bytes(), turn);
         }
         match spec.handling {
             Handling::Forward if spec.lone_key != 0 => {
@@ -272,14 +272,14 @@ impl Conversation {
         &mut self,
         shard: ShardId,
         (id, spec): (SpecId, &Spec),
-        args: Args<'_>,
+        args: &Args<'_>,
         shared: Option<&Bytes>,
         world: &World,
         turn: &mut Turn<'_>,
     ) -> Step {
         let lane = world.lanes.lane(shard, self.session.proto());
         let mut lane = lane.borrow_mut();
-        if let Some(step) = self.turned_away(&mut lane, (id, spec), &args, turn) {
+        if let Some(step) = self.turned_away(&mut lane, (id, spec), args, turn) {
             return step;
         }
         let asked = self.asked(id, spec, &args);
@@ -311,21 +311,21 @@ impl Conversation {
     fn uncommon(
         &mut self,
         (id, spec): (SpecId, &'static Spec),
-        args: Args<'_>,
+        args: &Args<'_>,
         shared: Option<&Bytes>,
         world: &World,
         turn: &mut Turn<'_>,
     ) -> Step {
         match spec.handling {
             Handling::Forward => self.forward_by_keys((id, spec), args, shared, world, turn),
-            Handling::Split(kind) => match split::split(kind, args, &world.map) {
+            Handling::Split(kind) => match split::split(kind, *args, &world.map) {
                 split::Cut::Whole(shard) => self.forward(shard, (id, spec), args, shared, world, turn),
-                split::Cut::Parts(parts) => self.split(kind, parts, (id, spec), &args, world, turn),
+                split::Cut::Parts(parts) => self.split(kind, parts, (id, spec), args, world, turn),
             },
-            Handling::FanOut(how) => self.fan_out(how, (id, spec), args, world, turn),
-            Handling::Local(op) => self.local(op, (id, spec), args, world, turn),
+            Handling::FanOut(how) => self.fan_out(how, (id, spec), *args, world, turn),
+            Handling::Local(op) => self.local(op, (id, spec), *args, world, turn),
             Handling::AnyShard => self.forward(ShardId(0), (id, spec), args, shared, world, turn),
-            Handling::Container => self.error(id, spec, &args, errors::wrong_arity(spec).as_bytes(), turn),
+            Handling::Container => self.error(id, spec, args, errors::wrong_arity(spec).as_bytes(), turn),
             Handling::Missing(_) | Handling::Refuse(_) => unreachable!("not admitted"),
         }
     }
@@ -333,25 +333,25 @@ impl Conversation {
     fn forward_by_keys(
         &mut self,
         (id, spec): (SpecId, &'static Spec),
-        args: Args<'_>,
+        args: &Args<'_>,
         shared: Option<&Bytes>,
         world: &World,
         turn: &mut Turn<'_>,
     ) -> Step {
-        if keys::blocks(spec, args) {
+        if keys::blocks(spec, *args) {
             let text = session::missing(crate::command::Missing::Blocking);
-            return self.error(id, spec, &args, text.as_bytes(), turn);
+            return self.error(id, spec, args, text.as_bytes(), turn);
         }
         if world.map.shards() > 1
-            && let Some(text) = options::sort_reads_elsewhere(spec, args)
+            && let Some(text) = options::sort_reads_elsewhere(spec, *args)
         {
-            return self.error(id, spec, &args, text.as_bytes(), turn);
+            return self.error(id, spec, args, text.as_bytes(), turn);
         }
-        let route = plan::route(spec, args, &world.map, &mut world.positions.borrow_mut());
+        let route = plan::route(spec, *args, &world.map, &mut world.positions.borrow_mut());
         let shard = match route {
             Route::Shard(shard) => shard,
             Route::Any => ShardId(0),
-            Route::CrossSlot => return self.error(id, spec, &args, plan::CROSSSLOT.as_bytes(), turn),
+            Route::CrossSlot => return self.error(id, spec, args, plan::CROSSSLOT.as_bytes(), turn),
         };
         self.forward(shard, (id, spec), args, shared, world, turn)
     }
@@ -385,7 +385,7 @@ impl Conversation {
     ) -> Step {
         // One shard alone is the whole: what it answers is the answer, but for what INFO says of this process.
         if world.map.shards() == 1 && how != FanOut::Info {
-            return self.forward(ShardId(0), command, args, None, world, turn);
+            return self.forward(ShardId(0), command, &args, None, world, turn);
         }
         world.facts.now_us.set(turn.unix_us());
         match fanout::plan(how, args, world) {

@@ -24,7 +24,7 @@ pub enum Found {
 
 /// The row that a request means; a container called alone is its own row, whose arity refuses it.
 /// `args` holds at least the name.
-#[inline]
+#[inline(always)]
 pub fn find(args: Args<'_>) -> Found {
     let Some(id) = probe(args.at(0), NO_CONTAINER) else {
         return Found::UnknownCommand;
@@ -115,7 +115,7 @@ const fn whose(len: usize, container: u16) -> u32 {
     (len as u32) << 16 | container as u32
 }
 
-#[inline]
+#[inline(always)]
 fn probe(name: &[u8], container: u16) -> Option<SpecId> {
     if name.len() <= 8 {
         return walk(&Name::short(name, container), true);

@@ -116,6 +116,9 @@ pub enum Decoded {
 #[derive(Default)]
 pub struct Decoder {
     spans: Vec<Span>,
+    /// How many spans there are. The vector knows it too, but a slice made right after a push from the vector's own
+    /// adjacent words is loaded in one piece that the processor can't forward from the stores: it would wait for them.
+    found: usize,
     /// An inline request in multibulk form; empty for a multibulk one.
     rewritten: Vec<u8>,
     at: usize,
@@ -131,9 +134,9 @@ impl Decoder {
     #[inline]
     pub fn args<'a>(&'a self, bytes: &'a [u8]) -> Args<'a> {
         if self.rewritten.is_empty() {
-            Args::new(&bytes[..self.at], &self.spans)
+            Args::new(&bytes[..self.at], &self.spans[..self.found])
         } else {
-            Args::new(&self.rewritten, &self.spans)
+            Args::new(&self.rewritten, &self.spans[..self.found])
         }
     }
 
@@ -206,6 +209,7 @@ impl Decoder {
             self.due -= 1;
         }
         self.done = true;
+        self.found = self.spans.len();
         Ok(Decoded::Request { consumed: self.at })
     }
 
@@ -273,6 +277,7 @@ impl Decoder {
             self.spans.push(Span { start, end: start + word.len() as u32 });
             self.rewritten.put_slice(b"\r\n");
         }
+        self.found = self.spans.len();
         Ok(Decoded::Request { consumed: newline + 1 })
     }
 }
