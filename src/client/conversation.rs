@@ -282,7 +282,7 @@ impl Conversation {
         if let Some(step) = self.turned_away(&mut lane, (id, spec), args, turn) {
             return step;
         }
-        let asked = self.asked(id, spec, &args);
+        let asked = self.asked(id, spec, args);
         let ticket = self.window.borrow_mut().expect(asked, shard);
         let frame = shared.map_or(Frame::Copied(args.frame()), |bytes| Frame::Shared(bytes.clone()));
         lane.push(&self.window, Order { frame, ticket, readonly: spec.is_readonly() }, turn.now);

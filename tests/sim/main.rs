@@ -4,7 +4,9 @@
 //! ledger); sockets are queues of bytes that are cut anywhere, delayed, stopped and lost, and shards are real engines.
 //! One number seeds all chance, so a failure prints it and the same number brings the failure back:
 //!
-//!     ONETRIP_TEST_SEED=1234 cargo test --test sim
+//! ```text
+//! ONETRIP_TEST_SEED=1234 cargo test --test sim
+//! ```
 //!
 //! What is asserted: reply k answers request k and no other client's; an acknowledged write ran once and one that may
 //! have run is never sent again (a counter would tell); order per key; only the texts for lost shards; memory within

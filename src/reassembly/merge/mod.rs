@@ -4,7 +4,9 @@
 //! will not come. A part that is an error fails the whole: a shorter answer would look like a whole one. The error
 //! keeps the shard's code in front, because clients act on it (`OOM`, `NOAUTH`, `TRYAGAIN` …), and names the shard:
 //!
-//!     -OOM onetrip: shard 3: command not allowed when used memory > 'maxmemory'.
+//! ```text
+//! -OOM onetrip: shard 3: command not allowed when used memory > 'maxmemory'.
+//! ```
 //!
 //! Where other shards have done their part of it, the code is always `ERR` (a client must not send it again as if
 //! nothing had happened), and the text says which have and which have not.
