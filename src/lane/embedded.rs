@@ -63,6 +63,7 @@ impl Embedded {
             return Poll::Ready(loss);
         }
         self.timer.poll(&self.lane, &self.tools, cx);
+        self.lane.borrow_mut().tell(&self.tools.metrics);
         Poll::Pending
     }
 

@@ -24,7 +24,7 @@ pub mod set;
 mod timer;
 
 use crate::limits::{self, Timeouts};
-use crate::metrics::{LaneError, Outcome, Side};
+use crate::metrics::{Buffer, LaneError, Outcome, Side, WorkerMetrics};
 use crate::reassembly::Window;
 use crate::resp::Proto;
 use crate::resp::reply::{Fault, Scanner};
@@ -121,6 +121,8 @@ pub struct Lane {
     woken: bool,
     /// A client that a large reply is streamed to, and that has too much of it unread, since when.
     choked: Option<(Rc<RefCell<Window>>, Nanos)>,
+    /// What the gauges were told: requests in flight, bytes held, time of the oldest request (0: none).
+    told: (u64, u64, Nanos),
     /// Clients that wait until the lane has room.
     waiters: Vec<Rc<RefCell<Window>>>,
 }
@@ -143,6 +145,7 @@ impl Lane {
             waker: None,
             woken: false,
             choked: None,
+            told: (0, 0, 0),
             waiters: Vec::new(),
         }
     }
@@ -503,6 +506,27 @@ impl Lane {
     /// Requests in flight and the time of the oldest, for the gauges.
     pub fn load(&self) -> (usize, Option<Nanos>) {
         (self.ledger.entries.len(), self.ledger.trips.front().map(|trip| trip.at))
+    }
+
+    /// Keeps the gauges up to date, once a turn. The lanes of a worker to one shard share them, so each adds its own
+    /// share, and takes back the oldest request only where it was its own.
+    pub fn tell(&mut self, metrics: &WorkerMetrics) {
+        let (in_flight, oldest) = self.load();
+        let now = (in_flight as u64, self.bytes() as u64, oldest.map_or(0, |at| at.max(1)));
+        let before = std::mem::replace(&mut self.told, now);
+        if now == before {
+            return;
+        }
+        let shard = &metrics.shards[self.shard.index()];
+        shard.in_flight.add(now.0);
+        shard.in_flight.sub(before.0);
+        let held = &metrics.buffer_bytes[Buffer::Lane];
+        held.add(now.1);
+        held.sub(before.1);
+        let shown = shard.oldest_in_flight_since.get();
+        if shown == 0 || shown == before.2 || (now.2 != 0 && now.2 < shown) {
+            shard.oldest_in_flight_since.set(now.2);
+        }
     }
 
     /// Bytes held.

@@ -89,6 +89,7 @@ impl Remote {
             }
             self.lane.borrow_mut().set_waker(cx.waker());
             self.timer.poll(&self.lane, &self.tools, cx);
+            self.lane.borrow_mut().tell(&self.tools.metrics);
             Poll::Pending
         })
         .await
@@ -121,6 +122,7 @@ impl Remote {
             return Poll::Ready(loss);
         }
         self.timer.poll(&self.lane, &self.tools, cx);
+        self.lane.borrow_mut().tell(&self.tools.metrics);
         if self.poll_probe(cx) {
             return Poll::Ready(Loss::Dead);
         }

@@ -10,13 +10,18 @@ use std::fs::File;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// A port that nothing listens on. Chosen below the range from which the kernel takes the ports of outgoing
 /// connections, so that a test with ten thousand of those can't take it before the server does.
 pub fn free_port() -> u16 {
+    // Each port is given out once: between the look and its use it is nobody's, and tests run side by side.
+    static NEXT: OnceLock<AtomicU32> = OnceLock::new();
+    let next = NEXT.get_or_init(|| AtomicU32::new(fastrand::u32(..20_000)));
     for _ in 0..1000 {
-        let port = fastrand::u16(12_000..32_000);
+        let port = 12_000 + (next.fetch_add(1, Ordering::Relaxed) % 20_000) as u16;
         if TcpListener::bind(("127.0.0.1", port)).is_ok() {
             return port;
         }
