@@ -90,6 +90,9 @@ impl Connection {
         if let Err(reason) = self.write_output(cx) {
             return Poll::Ready(reason);
         }
+        if self.conversation.waits_for_nothing() {
+            cx.waker().wake_by_ref();
+        }
         let window = self.conversation.window();
         match self.conversation.ending() {
             Some(reason) if window.in_flight() == 0 && window.output().is_empty() => Poll::Ready(reason),

@@ -99,12 +99,26 @@ impl Conversation {
         }
     }
 
+    /// Whether what has to wait waits for nothing any more: output filled the window and has been written since.
+    /// No reply is owed that would wake the client side, so it has to come back by itself.
+    pub fn waits_for_nothing(&self) -> bool {
+        let window = self.window.borrow();
+        let stalled = self.phase == Phase::Stalled(Backpressure::Window);
+        stalled && window.in_flight() == 0 && window.output().is_empty()
+    }
+
     /// The client will send nothing more; it may still read what it is owed.
     pub fn end(&mut self, reason: Closed) {
         if self.ending().is_none() {
-            self.phase = Phase::Ending(reason);
+            self.end_for(reason);
             self.partial = None;
         }
+    }
+
+    /// From now on the client side waits for the last reply owed, be it one that the client does not want to hear.
+    fn end_for(&mut self, reason: Closed) {
+        self.phase = Phase::Ending(reason);
+        self.window.borrow_mut().waiting = true;
     }
 
     /// Bytes read and not decoded.
@@ -227,7 +241,7 @@ impl Conversation {
                 false
             }
             Step::End(reason) => {
-                self.phase = Phase::Ending(reason);
+                self.end_for(reason);
                 false
             }
         }
@@ -499,7 +513,7 @@ impl Conversation {
         write::error(&mut reply, &fault.text());
         let asked = Asked { spec: UNKNOWN.0, family: Family::Read, len: 0, silent: false };
         self.window.borrow_mut().answer(asked, &reply, turn);
-        self.phase = Phase::Ending(Closed::Protocol);
+        self.end_for(Closed::Protocol);
     }
 
     #[inline]
@@ -529,4 +543,95 @@ impl Conversation {
 
 fn may_change_protocol(op: Local) -> bool {
     matches!(op, Local::Hello | Local::Reset | Local::Select)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::local::{Facts, Settings};
+    use crate::lane::{LaneLimits, set::LaneSet};
+    use crate::limits::{ClientLimits, Timeouts};
+    use crate::metrics::WorkerMetrics;
+    use crate::resp::Proto;
+    use crate::topology::SlotMap;
+    use crate::turn::Tools;
+    use std::cell::Cell;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+    use std::task::{Wake, Waker};
+    use std::time::Duration;
+
+    #[derive(Default)]
+    struct Rung(AtomicBool);
+
+    impl Wake for Rung {
+        fn wake(self: Arc<Rung>) {
+            self.0.store(true, Relaxed);
+        }
+    }
+
+    fn world(limits: ClientLimits) -> World {
+        let metrics = Arc::new(WorkerMetrics::new(1, table::ROWS.len() + 1));
+        World {
+            tools: Rc::new(Tools::new(metrics)),
+            lanes: LaneSet::new(&["shard".into()], &LaneLimits::new(&Timeouts::default(), 1_000)),
+            map: Arc::new(SlotMap::even(1)),
+            facts: Facts {
+                version: "7.4.0".into(),
+                now_us: Cell::new(0),
+                password: None,
+                directory: Arc::default(),
+                settings: Arc::new(Settings::default()),
+            },
+            own: Default::default(),
+            started_ms: 0,
+            limits,
+            handshake: Duration::from_secs(1),
+            idle: None,
+            decoder: RefCell::default(),
+            positions: RefCell::default(),
+            closing: Cell::new(false),
+        }
+    }
+
+    fn client(world: &World) -> (Conversation, Arc<Rung>) {
+        let conversation = Conversation::new(Session::new(1, true, 0), world);
+        let rung = Arc::<Rung>::default();
+        conversation.window().set_waker(&Waker::from(Arc::clone(&rung)));
+        (conversation, rung)
+    }
+
+    #[test]
+    fn who_leaves_without_hearing_the_last_reply_is_let_go() {
+        let world = world(ClientLimits::default());
+        let (mut conversation, rung) = client(&world);
+        let tools = Rc::clone(&world.tools);
+        tools.turn(|turn| {
+            conversation.feed(b"CLIENT REPLY OFF\r\nSET key value\r\nQUIT\r\n", &world, turn);
+            assert_eq!((conversation.ending(), conversation.window().in_flight()), (Some(Closed::Client), 2));
+            let mut lane = world.lanes.lane(ShardId(0), Proto::Resp2).borrow_mut();
+            lane.connected(turn);
+            let sent = lane.bytes();
+            lane.sent(sent, turn);
+            lane.received(b"+OK\r\n", turn).expect("the reply");
+        });
+        assert_eq!(conversation.window().in_flight(), 0);
+        assert!(conversation.window().output().is_empty());
+        assert!(rung.0.load(Relaxed), "nobody tells the connection that it may close");
+    }
+
+    #[test]
+    fn a_window_filled_by_local_answers_alone_waits_for_nothing_once_they_are_written() {
+        let world = world(ClientLimits { output_soft: 20, ..ClientLimits::default() });
+        let (mut conversation, _) = client(&world);
+        let tools = Rc::clone(&world.tools);
+        tools.turn(|turn| {
+            conversation.feed(&b"PING\r\n".repeat(10), &world, turn);
+            assert!(!conversation.wants_bytes() && !conversation.waits_for_nothing());
+            let written = conversation.window().output().len();
+            conversation.window().written(written, turn);
+            assert!(conversation.waits_for_nothing());
+            assert!(written < 70 && !conversation.resume(&world, turn), "the rest fills it again");
+        });
+    }
 }
