@@ -412,7 +412,8 @@ impl Lane {
         Some(if arriving { at.max(self.last_byte) } else { at })
     }
 
-    fn next_tick(&self) -> Option<Nanos> {
+    /// When `tick` should be asked next.
+    pub fn next_tick(&self) -> Option<Nanos> {
         let probe = self.stalled.then(|| self.last_byte + self.limits.dead);
         let wait =
             if self.link == Link::Up && !self.stalled { self.limits.request } else { self.limits.connect };

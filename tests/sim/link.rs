@@ -1,11 +1,13 @@
-//! A shard and the connections to it: bytes on their way, in pieces of any size, and everything that can go wrong.
+//! A lane's task over a simulated connection: polled as `lane/remote` polls itself, and no oftener.
+//!
+//! It connects when its lane first has something to send, reads what is there, writes once a turn, keeps the lane's
+//! timer and probes a silent shard. Like the real task it decides nothing about requests or replies.
 
+use crate::bell::Bell;
 use fastrand::Rng;
-use onetrip::engine::Engine;
 use onetrip::lane::{Lane, Loss};
 use onetrip::metrics::LaneError;
 use onetrip::resp::Proto;
-use onetrip::resp::request::{Decoded, Decoder};
 use onetrip::trip::{NANOS_PER_MS, Nanos};
 use onetrip::turn::Turn;
 use std::cell::RefCell;
@@ -13,47 +15,82 @@ use std::collections::VecDeque;
 use std::io::IoSlice;
 use std::rc::Rc;
 
-pub struct Shard {
-    engine: Engine,
-    pub links: Vec<Link>,
-    /// Executes nothing until then.
-    pub stopped_until: Nanos,
-    /// Refuses connections until then.
-    pub dead_until: Nanos,
-    sent: u64,
+/// Reads of one socket in one turn.
+const READS_A_TURN: usize = 4;
+/// Bytes that are no reply in any version of the protocol.
+const GARBAGE: &[u8] = b"\x01 is no reply\r\n";
+/// The shortest time between two ticks, as in `lane/timer`.
+const TICK_MIN: Nanos = NANOS_PER_MS;
+
+/// What a shard lets a connection do.
+#[derive(Clone, Copy)]
+pub struct Health {
+    pub stopped: bool,
+    pub dead: bool,
 }
 
-/// One lane and its connection.
 pub struct Link {
     lane: Rc<RefCell<Lane>>,
-    proto: Proto,
+    pub proto: Proto,
+    bell: Bell,
     up: bool,
+    /// When the next attempt to connect ends.
+    dialed_at: Option<Nanos>,
+    timer: Option<Nanos>,
+    /// When the probe's answer is due.
+    probe_at: Option<Nanos>,
+    stepped_back: bool,
+    wants_to_read: bool,
+    wants_to_write: bool,
     /// Pieces sent, with their place in the order of all that was sent to this shard.
-    to_shard: VecDeque<(u64, Vec<u8>)>,
-    unread: Vec<u8>,
+    pub to_shard: VecDeque<(u64, Vec<u8>)>,
+    /// Read by the shard, not yet a whole request.
+    pub at_shard: Vec<u8>,
     to_lane: VecDeque<u8>,
-    retry_at: Nanos,
+    poisoned: bool,
 }
 
 impl Link {
     pub fn new(lane: Rc<RefCell<Lane>>) -> Link {
         let proto = lane.borrow().proto;
-        let to_shard = VecDeque::new();
-        Link { lane, proto, up: false, to_shard, unread: Vec::new(), to_lane: VecDeque::new(), retry_at: 0 }
+        Link {
+            lane,
+            proto,
+            bell: Bell::new(),
+            up: false,
+            dialed_at: None,
+            timer: None,
+            probe_at: None,
+            stepped_back: false,
+            wants_to_read: false,
+            wants_to_write: false,
+            to_shard: VecDeque::new(),
+            at_shard: Vec::new(),
+            to_lane: VecDeque::new(),
+            poisoned: false,
+        }
     }
 
-    pub fn is_idle(&self) -> bool {
-        self.lane.borrow().load().0 == 0
+    pub fn is_up(&self) -> bool {
+        self.up
+    }
+
+    pub fn is_still(&self) -> bool {
+        self.lane.borrow().load().0 == 0 && self.bytes() == 0 && self.to_lane.is_empty()
     }
 
     pub fn picture(&self) -> String {
         let lane = self.lane.borrow();
-        let (shard, proto) = (lane.shard, self.proto);
-        let (load, bytes) = (lane.load(), lane.bytes());
-        let (there, back) = (self.to_shard.len(), self.to_lane.len());
         format!(
-            "shard {shard} {proto:?}: up {}, load {load:?}, bytes {bytes}, way there {there}, back {back}",
-            self.up
+            "shard {} {:?}: up {}, load {:?}, bytes {}, way there {}, back {}, timer {:?}",
+            lane.shard,
+            self.proto,
+            self.up,
+            lane.load(),
+            lane.bytes(),
+            self.to_shard.len(),
+            self.to_lane.len(),
+            self.timer,
         )
     }
 
@@ -61,109 +98,159 @@ impl Link {
         self.lane.borrow().bytes()
     }
 
-    fn connect(&mut self, dead: bool, rng: &mut Rng, turn: &mut Turn<'_>) {
-        if self.up || turn.now < self.retry_at || !self.lane.borrow().wants_connection() {
-            return;
+    /// The shard's bytes get here.
+    pub fn arrive(&mut self, replies: Vec<u8>) {
+        self.to_lane.extend(replies);
+        if self.wants_to_read {
+            self.bell.ring();
         }
-        self.retry_at = turn.now + rng.u64(1..10) * NANOS_PER_MS;
-        if dead {
-            return self.lane.borrow_mut().refused(turn, LaneError::Unreachable);
-        }
-        self.up = true;
-        self.lane.borrow_mut().connected(turn);
     }
 
-    fn write(&mut self, sent: &mut u64, rng: &mut Rng, turn: &Turn<'_>) {
+    /// The shard sends what is no reply.
+    pub fn poison(&mut self) {
+        if self.up {
+            self.poisoned = true;
+            self.arrive(GARBAGE.to_vec());
+        }
+    }
+
+    /// Runs the lane's task, if anything has woken it.
+    pub fn poll(&mut self, health: Health, sent: &mut u64, rng: &mut Rng, turn: &mut Turn<'_>) {
+        let due = [self.timer, self.probe_at, self.dialed_at].into_iter().flatten().any(|at| at <= turn.now);
+        if !self.bell.take() && !due {
+            return;
+        }
+        self.lane.borrow_mut().set_waker(self.bell.waker());
+        if !self.up {
+            return self.dial(health, rng, turn);
+        }
+        if let Err(loss) = self.receive(rng, turn) {
+            assert!(self.poisoned, "a shard's own replies are in order: {loss}");
+            return self.lose(&loss, rng, turn);
+        }
+        self.send(sent, rng, turn);
+        self.keep_time(turn);
+        if self.probe_fails(health, rng, turn) {
+            self.lose(&Loss::Dead, rng, turn);
+        }
+    }
+
+    fn dial(&mut self, health: Health, rng: &mut Rng, turn: &mut Turn<'_>) {
+        if !self.lane.borrow().wants_connection() {
+            return;
+        }
+        self.keep_time(turn);
+        let soon = turn.now + rng.u64(1..10) * NANOS_PER_MS;
+        if *self.dialed_at.get_or_insert(soon) > turn.now {
+            return;
+        }
+        // A stopped process leaves the attempt without an answer, a dead one refuses it.
+        if health.stopped || health.dead {
+            self.dialed_at = Some(soon);
+            if health.dead {
+                self.lane.borrow_mut().refused(turn, LaneError::Unreachable);
+            }
+            return;
+        }
+        self.dialed_at = None;
+        self.up = true;
+        self.lane.borrow_mut().connected(turn);
+        self.bell.ring();
+    }
+
+    fn receive(&mut self, rng: &mut Rng, turn: &mut Turn<'_>) -> Result<(), Loss> {
+        self.wants_to_read = false;
+        for _ in 0..READS_A_TURN {
+            if self.lane.borrow_mut().holds_back(turn) {
+                return Ok(());
+            }
+            if self.to_lane.is_empty() {
+                self.wants_to_read = true;
+                return Ok(());
+            }
+            let n = rng.usize(1..=self.to_lane.len());
+            let bytes: Vec<u8> = self.to_lane.drain(..n).collect();
+            self.lane.borrow_mut().received(&bytes, turn)?;
+        }
+        self.bell.ring();
+        Ok(())
+    }
+
+    fn send(&mut self, sent: &mut u64, rng: &mut Rng, turn: &Turn<'_>) {
         let mut lane = self.lane.borrow_mut();
         let mut slices = [IoSlice::new(&[]); 8];
         let filled = lane.unsent(&mut slices);
         let mut bytes: Vec<u8> = slices[..filled].iter().flat_map(|slice| slice.to_vec()).collect();
-        if !self.up || bytes.is_empty() {
+        self.wants_to_write = false;
+        if bytes.is_empty() {
+            self.stepped_back = false;
             return;
         }
-        bytes.truncate(rng.usize(1..=bytes.len()));
+        if !std::mem::replace(&mut self.stepped_back, true) {
+            return self.bell.ring();
+        }
+        let all = bytes.len();
+        if rng.bool() {
+            bytes.truncate(rng.usize(1..=all));
+        }
         lane.sent(bytes.len(), turn);
+        // The socket is full until the shard has read.
+        self.wants_to_write = bytes.len() < all;
+        self.stepped_back = self.wants_to_write;
         *sent += 1;
         self.to_shard.push_back((*sent, bytes));
     }
 
-    fn read(&mut self, rng: &mut Rng, turn: &mut Turn<'_>) {
-        let n = if self.to_lane.is_empty() { 0 } else { rng.usize(1..=self.to_lane.len()) };
-        if !self.up || n == 0 || self.lane.borrow_mut().holds_back(turn) {
-            return;
+    /// The shard has taken a piece from the socket.
+    pub fn drained(&mut self) {
+        if self.wants_to_write {
+            self.bell.ring();
         }
-        let bytes: Vec<u8> = self.to_lane.drain(..n).collect();
-        let received = self.lane.borrow_mut().received(&bytes, turn);
-        assert_eq!(received, Ok(()), "a shard's own replies are in order");
     }
 
-    fn end(&mut self, loss: &Loss, turn: &mut Turn<'_>) {
+    /// The lane's one timer, as `lane/timer` keeps it.
+    fn keep_time(&mut self, turn: &mut Turn<'_>) {
+        while let Some(at) = self.timer.or_else(|| self.lane.borrow().next_tick()) {
+            self.timer = Some(at);
+            if at > turn.now {
+                return;
+            }
+            let next = self.lane.borrow_mut().tick(turn);
+            self.timer = next.map(|at| at.max(turn.now + TICK_MIN));
+        }
+    }
+
+    /// A silent shard is asked on a connection of its own whether it lives. True: it does not.
+    fn probe_fails(&mut self, health: Health, rng: &mut Rng, turn: &mut Turn<'_>) -> bool {
+        let Some(at) = self.probe_at else {
+            if self.lane.borrow().wants_probe(turn.now) {
+                self.probe_at = Some(turn.now + rng.u64(1..20) * NANOS_PER_MS);
+            }
+            return false;
+        };
+        if at > turn.now {
+            return false;
+        }
+        self.probe_at = None;
+        let lives = !health.stopped && !health.dead;
+        if lives {
+            self.lane.borrow_mut().probed(turn.now);
+        }
+        !lives
+    }
+
+    /// The connection ends, with all that is on its way.
+    pub fn lose(&mut self, loss: &Loss, rng: &mut Rng, turn: &mut Turn<'_>) {
+        assert!(self.up, "a connection is lost once");
         self.up = false;
         self.to_shard.clear();
-        self.unread.clear();
+        self.at_shard.clear();
         self.to_lane.clear();
+        (self.poisoned, self.stepped_back) = (false, false);
+        (self.wants_to_read, self.wants_to_write) = (false, false);
+        (self.timer, self.probe_at) = (None, None);
+        self.dialed_at = Some(turn.now + rng.u64(1..10) * NANOS_PER_MS);
         self.lane.borrow_mut().lost(loss, turn);
-    }
-}
-
-impl Shard {
-    pub fn new(seed: u64, lanes: impl IntoIterator<Item = Rc<RefCell<Lane>>>) -> Shard {
-        let links = lanes.into_iter().map(Link::new).collect();
-        Shard { engine: Engine::new(seed), links, stopped_until: 0, dead_until: 0, sent: 0 }
-    }
-
-    /// Lets something happen on every connection.
-    pub fn step(&mut self, rng: &mut Rng, turn: &mut Turn<'_>) {
-        let (stopped, dead) = (turn.now < self.stopped_until, turn.now < self.dead_until);
-        for link in &mut self.links {
-            link.connect(dead, rng, turn);
-            link.write(&mut self.sent, rng, turn);
-        }
-        if !stopped {
-            for _ in 0..rng.usize(0..4) {
-                self.deliver(turn);
-            }
-        }
-        for i in 0..self.links.len() {
-            let link = &mut self.links[i];
-            link.read(rng, turn);
-            if link.up && link.lane.borrow().wants_probe(turn.now) {
-                if stopped {
-                    self.lose(i, &Loss::Dead, rng, turn);
-                } else {
-                    self.links[i].lane.borrow_mut().probed(turn.now);
-                }
-            }
-            self.links[i].lane.borrow_mut().tick(turn);
-        }
-    }
-
-    /// The shard reads the piece that was sent first, on whichever connection, and executes what is complete.
-    fn deliver(&mut self, turn: &Turn<'_>) {
-        let first = |link: &&mut Link| link.to_shard.front().map_or(u64::MAX, |(order, _)| *order);
-        let Some(link) = self.links.iter_mut().min_by_key(first) else { return };
-        let Some((_, piece)) = link.to_shard.pop_front() else { return };
-        link.unread.extend(piece);
-        let (mut decoder, mut used, mut replies) = (Decoder::default(), 0, Vec::new());
-        while let Ok(Decoded::Request { consumed }) = decoder.next(&link.unread[used..], true) {
-            let args = decoder.args(&link.unread[used..]);
-            self.engine.execute(link.proto, 0, args, 1_000 + turn.now / NANOS_PER_MS, &mut replies);
-            used += consumed;
-        }
-        link.unread.drain(..used);
-        link.to_lane.extend(replies);
-    }
-
-    /// A connection is lost; of what was on its way some has been executed, in order, and no reply gets through.
-    pub fn lose(&mut self, link: usize, loss: &Loss, rng: &mut Rng, turn: &mut Turn<'_>) {
-        if !self.links[link].up {
-            return;
-        }
-        if turn.now >= self.stopped_until {
-            for _ in 0..rng.usize(0..4) {
-                self.deliver(turn);
-            }
-        }
-        self.links[link].end(loss, turn);
+        self.bell.ring();
     }
 }

@@ -3,25 +3,13 @@
 //! A client has keys of its own, so the model is exact: a key has one possible value, and more than one only after a
 //! write whose outcome is unknown. A reply has to fit one of them, and leaves only those that it fits.
 
+use crate::op::Op;
+use onetrip::topology::SlotMap;
+use onetrip::trip::Failure;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 pub type Value = Option<Vec<u8>>;
-
-/// One request of a client, as the model sees it.
-#[derive(Clone, Debug)]
-pub enum Op {
-    Set(String, Vec<u8>),
-    Get(String),
-    Incr(String),
-    Append(String, Vec<u8>),
-    Del(Vec<String>),
-    Mget(Vec<String>),
-    Mset(Vec<(String, Vec<u8>)>),
-    Echo(Vec<u8>),
-    Hello(i64),
-    Unknown,
-    BadArity,
-}
 
 /// How a reply was found to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,8 +19,8 @@ pub enum Verdict {
     UnknownOutcome,
 }
 
-#[derive(Default)]
 pub struct Model {
+    map: Arc<SlotMap>,
     keys: HashMap<String, Vec<Value>>,
     resp3: bool,
     /// A write of this client had an unknown outcome: it may still be on its way.
@@ -40,31 +28,21 @@ pub struct Model {
     /// The client has changed lanes since. A write that is on its way on the old one may overtake what it sends on the
     /// new one, which "unknown" allows, so nothing can be said of its keys any more.
     pub loose: bool,
-}
-
-impl Op {
-    pub fn words(&self) -> Vec<Vec<u8>> {
-        let word = |text: &str| text.as_bytes().to_vec();
-        match self {
-            Op::Set(key, value) => vec![word("SET"), word(key), value.clone()],
-            Op::Get(key) => vec![word("get"), word(key)],
-            Op::Incr(key) => vec![word("INCR"), word(key)],
-            Op::Append(key, value) => vec![word("Append"), word(key), value.clone()],
-            Op::Del(keys) => [word("DEL")].into_iter().chain(keys.iter().map(|key| word(key))).collect(),
-            Op::Mget(keys) => [word("MGET")].into_iter().chain(keys.iter().map(|key| word(key))).collect(),
-            Op::Mset(pairs) => {
-                let words = pairs.iter().flat_map(|(key, value)| [word(key), value.clone()]);
-                [word("MSET")].into_iter().chain(words).collect()
-            }
-            Op::Echo(text) => vec![word("ECHO"), text.clone()],
-            Op::Hello(version) => vec![word("HELLO"), version.to_string().into_bytes()],
-            Op::Unknown => vec![word("NOSUCH"), word("x")],
-            Op::BadArity => vec![word("GET")],
-        }
-    }
+    /// The proxy may turn requests away because it is shutting down.
+    pub closing: bool,
 }
 
 impl Model {
+    pub fn new(map: Arc<SlotMap>) -> Model {
+        Model { map, keys: HashMap::new(), resp3: false, unknown: false, loose: false, closing: false }
+    }
+
+    /// A request whose reply nobody wanted: it may have run, or not.
+    pub fn unheard(&mut self, op: &Op) {
+        self.maybe(op);
+        self.unknown = true;
+    }
+
     /// Checks the reply to `op` and learns from it. Panics on a reply that can't be right.
     pub fn check(&mut self, op: &Op, reply: &[u8]) -> Verdict {
         if self.loose {
@@ -96,18 +74,36 @@ impl Model {
                 }
             }
             Op::Echo(text) => assert_eq!(reply, bulk(&Some(text.clone()), false), "{op:?}"),
+            Op::Ping => assert_eq!(reply, b"+PONG\r\n"),
+            Op::Quit | Op::ReplyOn => assert_eq!(reply, b"+OK\r\n", "{op:?}"),
+            Op::DbSize => {
+                assert!(reply.starts_with(b":"), "DBSIZE drew {:?}", String::from_utf8_lossy(reply))
+            }
+            Op::Keys(_) => self.check_keys(reply),
             Op::Hello(version) => {
-                self.loose = self.unknown && self.resp3 != (*version == 3);
-                self.resp3 = *version == 3;
+                self.speak(*version == 3);
                 let kind = if self.resp3 { b'%' } else { b'*' };
                 assert_eq!(reply[0], kind, "HELLO {version} answered in the wrong protocol");
             }
+            Op::Reset => {
+                self.speak(false);
+                assert_eq!(reply, b"+RESET\r\n");
+            }
+            Op::ReplySkip | Op::ReplyOff => unreachable!("nobody waits for a reply to these"),
             Op::Unknown | Op::BadArity => panic!("{op:?} drew {:?}", String::from_utf8_lossy(reply)),
         }
         Verdict::Answered
     }
 
+    fn speak(&mut self, resp3: bool) {
+        self.loose = self.unknown && self.resp3 != resp3;
+        self.resp3 = resp3;
+    }
+
     fn check_error(&mut self, op: &Op, error: &str) -> Verdict {
+        if self.closing && error == "-TRYAGAIN onetrip: shutting down, not executed\r\n" {
+            return Verdict::Unreachable;
+        }
         match op {
             Op::Unknown => {
                 assert_eq!(error, "-ERR unknown command 'NOSUCH', with args beginning with: 'x' \r\n");
@@ -117,20 +113,42 @@ impl Model {
                 assert_eq!(error, "-ERR wrong number of arguments for 'get' command\r\n");
                 return Verdict::Answered;
             }
-            Op::Echo(_) | Op::Hello(_) => panic!("{op:?} drew {error:?}"),
             _ => {}
         }
-        if error.starts_with("-TRYAGAIN onetrip: shard ")
-            && error.ends_with(" is unreachable, not executed\r\n")
-        {
-            return Verdict::Unreachable;
+        let verdict = self.verdict(op, error.trim_end_matches("\r\n"));
+        let verdict = verdict.unwrap_or_else(|| panic!("{op:?} drew {error:?}"));
+        if verdict == Verdict::UnknownOutcome {
+            self.maybe(op);
+            self.unknown = true;
         }
-        let one = error.starts_with("-ERR onetrip: outcome unknown (shard ");
-        let several = error.starts_with("-ERR onetrip: ") && matches!(op, Op::Del(_) | Op::Mset(_));
-        assert!(one || several, "{op:?} drew {error:?}");
-        self.maybe(op);
-        self.unknown = true;
-        Verdict::UnknownOutcome
+        verdict
+    }
+
+    /// What the exact words for a failed shard mean, said of a shard that has a part in it; `None`: other words.
+    fn verdict(&self, op: &Op, error: &str) -> Option<Verdict> {
+        let shards = op.shards(&self.map);
+        for &shard in &shards {
+            for failure in [Failure::Unreachable, Failure::Lost, Failure::TimedOut] {
+                let text = failure.text(shard, &format!("sim:{shard}"));
+                if error == format!("-{text}") {
+                    let unknown = failure.unknown_outcome();
+                    return Some(if unknown { Verdict::UnknownOutcome } else { Verdict::Unreachable });
+                }
+                // Several shards: which have done their part, which have not, and why.
+                let reason = text.strip_prefix("ERR ").unwrap_or(&text);
+                let sums = matches!(op, Op::Del(_) | Op::Mset(_) | Op::DbSize);
+                if let Some(lists) =
+                    error.strip_prefix("-ERR onetrip: ").and_then(|e| e.strip_suffix(&format!(": {reason}")))
+                    && sums
+                    && shards.len() > 1
+                {
+                    let named: usize = lists.split_whitespace().filter(|word| is_shard(word)).count();
+                    assert_eq!(named, shards.len(), "{op:?} drew {error:?}");
+                    return Some(Verdict::UnknownOutcome);
+                }
+            }
+        }
+        None
     }
 
     /// The write may have happened.
@@ -191,6 +209,19 @@ impl Model {
         }
     }
 
+    /// All keys that are surely there, none that surely isn't, each once.
+    fn check_keys(&mut self, reply: &[u8]) {
+        let text = String::from_utf8_lossy(reply);
+        let listed: Vec<&str> = text.split("\r\n").filter(|line| line.starts_with("client")).collect();
+        assert_eq!(text.split("\r\n").next(), Some(format!("*{}", listed.len()).as_str()));
+        for (key, possible) in &mut self.keys {
+            let times = listed.iter().filter(|name| *name == key).count();
+            possible.retain(|value| value.is_some() == (times == 1));
+            assert!(times < 2 && !possible.is_empty(), "KEYS lists {key} {times} times");
+        }
+        assert!(listed.iter().all(|name| self.keys.contains_key(*name)), "KEYS made up one of {listed:?}");
+    }
+
     fn check_mget(&mut self, keys: &[String], reply: &[u8]) {
         let header = format!("*{}\r\n", keys.len());
         let mut rest = reply.strip_prefix(header.as_bytes()).expect("an array as long as the request");
@@ -206,6 +237,10 @@ impl Model {
         }
         assert!(rest.is_empty());
     }
+}
+
+fn is_shard(word: &str) -> bool {
+    word.trim_end_matches(',').parse::<u16>().is_ok()
 }
 
 fn bulk(value: &Value, resp3: bool) -> Vec<u8> {

@@ -1,14 +1,14 @@
 //! One run from one seed: faults for a while, then none, then quiet.
 
 use crate::client::Client;
-use crate::link::Shard;
+use crate::shard::Shard;
 use fastrand::Rng;
 use onetrip::buffers::Pool;
 use onetrip::client::local::{Facts, Settings};
 use onetrip::client::world::World;
 use onetrip::command::table::ROWS;
+use onetrip::lane::LaneLimits;
 use onetrip::lane::set::LaneSet;
-use onetrip::lane::{LaneLimits, Loss};
 use onetrip::limits::{ClientLimits, Timeouts};
 use onetrip::metrics::WorkerMetrics;
 use onetrip::reassembly::merge::info::Own;
@@ -25,8 +25,35 @@ use std::time::Duration;
 /// Steps with faults, and the most that it may take until all is quiet after them.
 const STEPS: usize = 300;
 const QUIET_STEPS: usize = 20_000;
-/// One request or reply may take what is held over its bound.
-const SLACK: usize = 64 * 1024;
+/// Requests longer than this are shared with their lane, replies longer than that are streamed.
+const LONG_VALUE: usize = 40_000;
+const STREAMED_VALUE: usize = 1_400_000;
+
+/// How the clients of a run behave.
+#[derive(Clone, Copy, Debug)]
+pub struct Habits {
+    pub longest_value: usize,
+    /// Bytes between the proxy and a client that doesn't read.
+    pub send_buffer: usize,
+    /// Uses CLIENT REPLY, RESET and QUIT.
+    pub changes_replies: bool,
+}
+
+impl Habits {
+    fn choose(rng: &mut Rng) -> Habits {
+        let streams = rng.u8(..) < 12;
+        Habits {
+            longest_value: if streams { STREAMED_VALUE } else { LONG_VALUE },
+            send_buffer: if streams { 300_000 } else { 3_000 },
+            changes_replies: rng.u8(..) < 200,
+        }
+    }
+
+    /// What one request or reply may take over a bound, and what was appended to a value.
+    fn slack(&self) -> usize {
+        2 * self.longest_value + 100_000
+    }
+}
 
 /// What happened, so that a run can be seen to have tried something.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,6 +66,9 @@ pub struct Report {
     pub departures: u64,
     pub broken: u64,
     pub stalls: u64,
+    pub farewells: u64,
+    pub unheard: u64,
+    pub garbage: u64,
 }
 
 impl Report {
@@ -51,6 +81,9 @@ impl Report {
         self.departures += other.departures;
         self.broken += other.broken;
         self.stalls += other.stalls;
+        self.farewells += other.farewells;
+        self.unheard += other.unheard;
+        self.garbage += other.garbage;
     }
 }
 
@@ -64,13 +97,17 @@ struct Sim {
     shards: Vec<Shard>,
     next_id: u64,
     lane_bytes: usize,
+    habits: Habits,
     report: Report,
 }
 
 pub fn run(seed: u64) -> Report {
     let mut sim = Sim::new(seed);
     let calm = sim.rng.u32(0..100);
-    for _ in 0..STEPS {
+    // A process that is told to end turns away what comes from then on; what it has taken it answers.
+    let closes_at = if sim.habits.changes_replies { STEPS } else { sim.rng.usize(STEPS / 2..2 * STEPS) };
+    for step in 0..STEPS {
+        sim.world.closing.set(step >= closes_at);
         if sim.rng.u32(0..100) >= calm {
             sim.fault();
         }
@@ -98,9 +135,11 @@ impl Sim {
         let metrics = Arc::new(WorkerMetrics::new(shards as usize, ROWS.len() + 1));
         let lane_bytes = rng.usize(200..8_000);
         let world = world(shards, lane_bytes, &metrics, &mut rng);
+        let habits = Habits::choose(&mut rng);
         let lanes = |shard| Proto::ALL.map(|proto| Rc::clone(world.lanes.lane(ShardId(shard), proto)));
         let shards = (0..shards).map(|shard| Shard::new(seed, lanes(shard))).collect();
-        let clients = (0..rng.u64(2..6)).map(|id| Client::new(id, &world)).collect::<Vec<_>>();
+        let clients =
+            (0..rng.u64(2..6)).map(|id| Client::new(id, habits, &world, &mut rng)).collect::<Vec<_>>();
         let next_id = clients.len() as u64;
         let pool = Pool::default();
         Sim {
@@ -113,6 +152,7 @@ impl Sim {
             shards,
             next_id,
             lane_bytes,
+            habits,
             report: Report::default(),
         }
     }
@@ -122,28 +162,34 @@ impl Sim {
         let mut turn = Turn::new(self.now, &self.metrics, &mut self.pool);
         match self.rng.u32(..40) {
             0 => {
-                self.shards[shard].stopped_until = self.now + self.rng.u64(1..1_500) * NANOS_PER_MS;
+                let longest = if self.rng.bool() { 150 } else { 1_500 };
+                self.shards[shard].stopped_until = self.now + self.rng.u64(1..longest) * NANOS_PER_MS;
                 self.report.stops += 1;
             }
             1..4 => {
                 let link = self.rng.usize(..Proto::ALL.len());
-                self.shards[shard].lose(link, &Loss::Closed, &mut self.rng, &mut turn);
-                self.report.losses += 1;
+                let lost = self.shards[shard].lose(link, &mut self.rng, &mut turn);
+                self.report.losses += u64::from(lost);
             }
             4 => {
                 for link in 0..Proto::ALL.len() {
-                    self.shards[shard].lose(link, &Loss::Closed, &mut self.rng, &mut turn);
+                    self.shards[shard].lose(link, &mut self.rng, &mut turn);
                 }
-                self.shards[shard].dead_until = self.now + self.rng.u64(1..300) * NANOS_PER_MS;
+                self.shards[shard].dead_until = self.now + self.rng.u64(1..120) * NANOS_PER_MS;
                 self.report.losses += 1;
             }
             5 => {
                 let client = self.rng.usize(..self.clients.len());
-                self.clients[client].conversation.abandon(&mut turn);
+                self.clients[client].connection.conversation.abandon(&mut turn);
                 self.report.departures += 1;
                 self.replace(client);
             }
             6 => self.now += self.rng.u64(1..400) * NANOS_PER_MS,
+            7 => {
+                let link = self.rng.usize(..Proto::ALL.len());
+                self.shards[shard].links[link].poison();
+                self.report.garbage += 1;
+            }
             _ => {}
         }
     }
@@ -153,10 +199,13 @@ impl Sim {
             shard.stopped_until = 0;
             shard.dead_until = 0;
         }
+        for client in &mut self.clients {
+            client.ask_all();
+        }
     }
 
     fn replace(&mut self, client: usize) {
-        self.clients[client] = Client::new(self.next_id, &self.world);
+        self.clients[client] = Client::new(self.next_id, self.habits, &self.world, &mut self.rng);
         self.next_id += 1;
     }
 
@@ -166,7 +215,7 @@ impl Sim {
             let mut turn = Turn::new(self.now, &self.metrics, &mut self.pool);
             let open = self.clients[client].step(&self.world, &mut self.rng, &mut turn, &mut self.report);
             if !open {
-                self.clients[client].conversation.abandon(&mut turn);
+                self.clients[client].connection.conversation.abandon(&mut turn);
                 self.replace(client);
             }
         }
@@ -179,11 +228,14 @@ impl Sim {
 
     fn check_bounds(&self) {
         for client in &self.clients {
-            let held = client.conversation.window().waiting_bytes();
-            assert!(held <= self.world.limits.output_hard + SLACK, "a window holds {held} bytes");
+            let held = client.connection.conversation.window().waiting_bytes();
+            assert!(
+                held <= self.world.limits.output_hard + self.habits.slack(),
+                "a window holds {held} bytes"
+            );
         }
         for held in self.shards.iter().flat_map(|shard| &shard.links).map(|link| link.bytes()) {
-            assert!(held <= self.lane_bytes + SLACK, "a lane holds {held} bytes");
+            assert!(held <= self.lane_bytes + self.habits.slack(), "a lane holds {held} bytes");
         }
     }
 
@@ -195,7 +247,7 @@ impl Sim {
     }
 
     fn is_quiet(&self) -> bool {
-        let lanes = self.shards.iter().flat_map(|shard| &shard.links).all(|link| link.is_idle());
+        let lanes = self.shards.iter().flat_map(|shard| &shard.links).all(|link| link.is_still());
         lanes && self.clients.iter().all(|client| client.is_done())
     }
 }
@@ -204,7 +256,7 @@ fn world(shards: u16, lane_bytes: usize, metrics: &Arc<WorkerMetrics>, rng: &mut
     let ms = Duration::from_millis;
     let timeouts = Timeouts { connect: ms(50), request: ms(200), lane_dead: ms(500), ..Timeouts::default() };
     let addresses: Vec<Rc<str>> = (0..shards).map(|shard| format!("sim:{shard}").into()).collect();
-    let hard = if rng.u8(..) < 40 { 6_000 } else { 1 << 20 };
+    let hard = if rng.u8(..) < 40 { 6_000 } else { 1 << 22 };
     World {
         tools: Rc::new(Tools::new(Arc::clone(metrics))),
         lanes: LaneSet::new(&addresses, &LaneLimits::new(&timeouts, lane_bytes)),
