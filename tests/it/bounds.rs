@@ -214,7 +214,7 @@ fn ten_thousand_connections_and_not_one_more() {
     // Buffers that a burst needed are given back, as far as the allocator gives memory back.
     let busy = proxy.memory().now.saturating_sub(before) / 9_999;
     println!("{busy} B a client that has been served");
-    assert!(busy <= 3_000, "{busy} B a client");
+    assert!(busy <= 4_000, "{busy} B a client");
     for client in &mut clients {
         client.send(&request(&["GET", "k"]));
     }

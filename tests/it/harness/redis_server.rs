@@ -43,7 +43,7 @@ impl RedisServer {
         };
         let append_only = if options.append_only { "yes" } else { "no" };
         let mut text = format!(
-            "--port {port} --bind 127.0.0.1 --save '' --appendonly {append_only} --loglevel warning \
+            "--port {port} --bind 127.0.0.1 --save '' --appendonly {append_only} --appendfsync no --loglevel warning \
              --maxclients 12000"
         );
         if options.unix {
