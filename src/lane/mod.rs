@@ -228,6 +228,11 @@ impl Lane {
         self.stalled && now >= self.last_byte + self.limits.dead
     }
 
+    /// Whether it is held against the shard that an order's time was up without a byte from there.
+    pub fn is_stalled(&self) -> bool {
+        self.stalled
+    }
+
     /// A probe got through: the shard is slow, not gone. What was held back is sent again, first of all the rest of
     /// a request that was cut by the stall: without it the shard would wait for us as we for it.
     pub fn probed(&mut self, now: Nanos) {
