@@ -42,7 +42,7 @@ impl Client {
         Client {
             id,
             habits,
-            connection: Connection::new(id, world, rng.usize(1..habits.send_buffer)),
+            connection: Connection::new(id, world, rng.usize(habits.send_buffer / 20..habits.send_buffer)),
             model: Model::new(std::sync::Arc::clone(&world.map)),
             unsent: VecDeque::new(),
             owed: VecDeque::new(),

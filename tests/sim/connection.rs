@@ -96,7 +96,9 @@ impl Connection {
             if let Some(reason) = self.write(turn) {
                 return Some(reason);
             }
+            let held = self.held();
             let goes_on = self.conversation.resume(world, turn);
+            self.check_taken(held, world);
             if let Some(reason) = self.write(turn) {
                 return Some(reason);
             }
@@ -145,6 +147,7 @@ impl Connection {
         }
         let n = rng.usize(1..=self.arrived.len());
         let bytes: Vec<u8> = self.arrived.drain(..n).collect();
+        let held = self.held();
         match self.conversation.cut_request() {
             Some(cut) => {
                 cut.extend_from_slice(&bytes);
@@ -152,6 +155,21 @@ impl Connection {
             }
             None => self.conversation.feed(&bytes, world, turn),
         }
+        self.check_taken(held, world);
         true
+    }
+
+    /// Commands in flight, and bytes that wait for the client.
+    fn held(&self) -> (usize, usize) {
+        let window = self.conversation.window();
+        (window.in_flight(), window.waiting_bytes())
+    }
+
+    /// Nothing may have been taken from a client that leaves more than its bound unread.
+    fn check_taken(&self, before: (usize, usize), world: &World) {
+        let after = self.held();
+        let full = before.1 >= world.limits.output_soft || before.0 >= world.limits.window_max;
+        assert!(!full || after == before, "a full window took more: {before:?} became {after:?}");
+        assert!(after.0 <= world.limits.window_max, "{} commands in flight", after.0);
     }
 }
