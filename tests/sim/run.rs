@@ -256,7 +256,6 @@ fn world(shards: u16, lane_bytes: usize, metrics: &Arc<WorkerMetrics>, rng: &mut
     let ms = Duration::from_millis;
     let timeouts = Timeouts { connect: ms(50), request: ms(200), lane_dead: ms(500), ..Timeouts::default() };
     let addresses: Vec<Rc<str>> = (0..shards).map(|shard| format!("sim:{shard}").into()).collect();
-    let hard = if rng.u8(..) < 40 { 6_000 } else { 1 << 22 };
     World {
         tools: Rc::new(Tools::new(Arc::clone(metrics))),
         lanes: LaneSet::new(&addresses, &LaneLimits::new(&timeouts, lane_bytes)),
@@ -270,17 +269,25 @@ fn world(shards: u16, lane_bytes: usize, metrics: &Arc<WorkerMetrics>, rng: &mut
         },
         own: Own::default(),
         started_ms: 0,
-        limits: ClientLimits {
-            window_min: rng.usize(1..4),
-            window_max: rng.usize(4..64),
-            request_bytes: rng.usize(100..4_000),
-            output_soft: rng.usize(500..5_000),
-            output_hard: hard,
-        },
+        limits: client_limits(rng),
         handshake: ms(1_000),
         idle: None,
         decoder: RefCell::default(),
         positions: RefCell::default(),
         closing: Cell::new(false),
+    }
+}
+
+/// Bounds so tight that runs hit each of them, and so wide in others that many commands are in flight.
+fn client_limits(rng: &mut Rng) -> ClientLimits {
+    let window_max = 4 << rng.u32(0..6);
+    let output_soft = 500 << rng.u32(0..13);
+    let above = if rng.u8(..) < 40 { 1_000 } else { 1 << 22 };
+    ClientLimits {
+        window_min: rng.usize(1..=window_max.min(16)),
+        window_max,
+        request_bytes: 100 << rng.u32(0..9),
+        output_soft,
+        output_hard: output_soft + above,
     }
 }
