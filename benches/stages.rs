@@ -43,8 +43,8 @@ fn decode(
     let mut decoder = Decoder::default();
     Box::new(move || {
         let mut used = 0;
-        while let Ok(Decoded::Request { consumed }) = decoder.next(black_box(&bytes[used..]), true) {
-            each(decoder.args(&bytes[used..]));
+        while let Some((args, consumed)) = decoder.whole(black_box(&bytes[used..])) {
+            each(args);
             used += consumed;
         }
         assert_eq!(used, bytes.len(), "a batch is whole requests");

@@ -85,12 +85,38 @@ const fn shifted(mut sum: u16) -> u16 {
 /// The checksum of a key of at most [`SHORT`] bytes, and whether there is a `{` in it.
 #[inline]
 fn short_checksum(key: &[u8]) -> (u16, bool) {
-    let (mut sum, mut brace) = (0, false);
-    for (&byte, added) in key.iter().rev().zip(&ADDED) {
+    let (mut sum, mut brace, mut after) = (0, false, ADDED.as_slice());
+    let mut rest = key;
+    while let (Some((front, &last)), Some((added, others))) =
+        (rest.split_last_chunk(), after.split_first_chunk())
+    {
+        sum ^= added_by(last, added);
+        brace |= has_brace(last);
+        (rest, after) = (front, others);
+    }
+    for (&byte, added) in rest.iter().rev().zip(after) {
         sum ^= added[byte as usize];
         brace |= byte == b'{';
     }
     (sum, brace)
+}
+
+/// What eight bytes add, of which the last has `added[0]`.
+#[inline]
+fn added_by(bytes: [u8; 8], added: &[[u16; 256]; 8]) -> u16 {
+    let mut sum = 0;
+    for i in 0..8 {
+        sum ^= added[7 - i][bytes[i] as usize];
+    }
+    sum
+}
+
+/// Whether one of eight bytes is a `{`.
+#[inline]
+fn has_brace(bytes: [u8; 8]) -> bool {
+    const ONES: u64 = u64::MAX / 255;
+    let zero_where_brace = u64::from_le_bytes(bytes) ^ (ONES * b'{' as u64);
+    zero_where_brace.wrapping_sub(ONES) & !zero_where_brace & (ONES << 7) != 0
 }
 
 /// What stands between the first `{` and the next `}`, where that is not empty.

@@ -180,24 +180,47 @@ impl Conversation {
     fn requests(&mut self, bytes: &[u8], decoder: &mut Decoder, world: &World, turn: &mut Turn<'_>) -> usize {
         let mut used = 0;
         loop {
-            match decoder.next(&bytes[used..], self.session.authenticated()) {
-                Ok(Decoded::Request { consumed }) => {
-                    let args = decoder.args(&bytes[used..]);
-                    if !self.take(&args, None, world, turn) {
-                        decoder.restart();
-                        return used;
-                    }
-                    used += consumed;
+            if let Some((args, consumed)) = decoder.whole(&bytes[used..]) {
+                if !self.take(&args, None, world, turn) {
+                    decoder.restart();
+                    return used;
                 }
-                Ok(Decoded::Nothing { consumed }) => {
-                    used += consumed;
+                used += consumed;
+                continue;
+            }
+            match self.unusual_request(&bytes[used..], decoder, world, turn) {
+                Some(consumed) => used += consumed,
+                None if self.ending().is_some() => return bytes.len(),
+                None => return used,
+            }
+        }
+    }
+
+    /// Takes a request that is not of the usual form; returns how long it was, `None` if it can't be taken.
+    #[inline(never)]
+    fn unusual_request(
+        &mut self,
+        bytes: &[u8],
+        decoder: &mut Decoder,
+        world: &World,
+        turn: &mut Turn<'_>,
+    ) -> Option<usize> {
+        match decoder.next(bytes, self.session.authenticated()) {
+            Ok(Decoded::Request { consumed }) => {
+                let taken = self.take(&decoder.args(bytes), None, world, turn);
+                if !taken {
                     decoder.restart();
                 }
-                Ok(Decoded::Incomplete { .. }) => return used,
-                Err(fault) => {
-                    self.refuse_protocol(&fault, turn);
-                    return bytes.len();
-                }
+                taken.then_some(consumed)
+            }
+            Ok(Decoded::Nothing { consumed }) => {
+                decoder.restart();
+                Some(consumed)
+            }
+            Ok(Decoded::Incomplete { .. }) => None,
+            Err(fault) => {
+                self.refuse_protocol(&fault, turn);
+                None
             }
         }
     }
@@ -230,7 +253,7 @@ impl Conversation {
     }
 
     /// Takes one request; false: it, and what follows, has to wait or is not wanted any more.
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, args: &Args<'_>, shared: Option<&Bytes>, world: &World, turn: &mut Turn<'_>) -> bool {
         match self.request(args, shared, world, turn) {
             Step::Taken => true,
@@ -247,7 +270,7 @@ impl Conversation {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn request(
         &mut self,
         args: &Args<'_>,
@@ -281,7 +304,7 @@ impl Conversation {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn forward(
         &mut self,
         shard: ShardId,
@@ -293,8 +316,8 @@ impl Conversation {
     ) -> Step {
         let lane = world.lanes.lane(shard, self.session.proto());
         let mut lane = lane.borrow_mut();
-        if let Some(step) = self.turned_away(&mut lane, (id, spec), args, turn) {
-            return step;
+        if lane.is_full() || lane.refuses(turn.now).is_some() {
+            return self.turned_away(&mut lane, (id, spec), args, turn);
         }
         let asked = self.asked(id, spec, args);
         let ticket = self.window.borrow_mut().expect(asked, shard);
@@ -303,22 +326,35 @@ impl Conversation {
         Step::Taken
     }
 
-    /// What happens to a request whose lane can't take it; `None` where it can.
-    #[inline]
+    /// [`Self::forward`] for requests that have come a longer way.
+    #[inline(never)]
+    fn forward_uncommon(
+        &mut self,
+        shard: ShardId,
+        command: (SpecId, &Spec),
+        args: &Args<'_>,
+        shared: Option<&Bytes>,
+        world: &World,
+        turn: &mut Turn<'_>,
+    ) -> Step {
+        self.forward(shard, command, args, shared, world, turn)
+    }
+
+    /// What happens to a request whose lane can't take it.
+    #[cold]
     fn turned_away(
         &mut self,
         lane: &mut Lane,
         (id, spec): (SpecId, &Spec),
         args: &Args<'_>,
         turn: &mut Turn<'_>,
-    ) -> Option<Step> {
-        if lane.is_full() {
+    ) -> Step {
+        let Some(failure) = lane.refuses(turn.now).filter(|_| !lane.is_full()) else {
             lane.wait_for_room(&self.window);
-            return Some(Step::Stall(Backpressure::Lane));
-        }
-        let failure = lane.refuses(turn.now)?;
+            return Step::Stall(Backpressure::Lane);
+        };
         let text = failure.text(lane.shard, lane.address());
-        Some(self.error(id, spec, args, text.as_bytes(), turn))
+        self.error(id, spec, args, text.as_bytes(), turn)
     }
 
     #[inline(never)]
@@ -333,12 +369,14 @@ impl Conversation {
         match spec.handling {
             Handling::Forward => self.forward_by_keys((id, spec), args, shared, world, turn),
             Handling::Split(kind) => match split::split(kind, *args, &world.map) {
-                split::Cut::Whole(shard) => self.forward(shard, (id, spec), args, shared, world, turn),
+                split::Cut::Whole(shard) => {
+                    self.forward_uncommon(shard, (id, spec), args, shared, world, turn)
+                }
                 split::Cut::Parts(parts) => self.split(kind, parts, (id, spec), args, world, turn),
             },
             Handling::FanOut(how) => self.fan_out(how, (id, spec), *args, world, turn),
             Handling::Local(op) => self.local(op, (id, spec), *args, world, turn),
-            Handling::AnyShard => self.forward(ShardId(0), (id, spec), args, shared, world, turn),
+            Handling::AnyShard => self.forward_uncommon(ShardId(0), (id, spec), args, shared, world, turn),
             Handling::Container => self.error(id, spec, args, errors::wrong_arity(spec).as_bytes(), turn),
             Handling::Missing(_) | Handling::Refuse(_) => unreachable!("not admitted"),
         }
@@ -367,7 +405,7 @@ impl Conversation {
             Route::Any => ShardId(0),
             Route::CrossSlot => return self.error(id, spec, args, plan::CROSSSLOT.as_bytes(), turn),
         };
-        self.forward(shard, (id, spec), args, shared, world, turn)
+        self.forward_uncommon(shard, (id, spec), args, shared, world, turn)
     }
 
     // --- Several shards ---------------------------------------------------------------------------------------
@@ -399,7 +437,7 @@ impl Conversation {
     ) -> Step {
         // One shard alone is the whole: what it answers is the answer, but for what INFO says of this process.
         if world.map.shards() == 1 && how != FanOut::Info {
-            return self.forward(ShardId(0), command, &args, None, world, turn);
+            return self.forward_uncommon(ShardId(0), command, &args, None, world, turn);
         }
         world.facts.now_us.set(turn.unix_us());
         match fanout::plan(how, args, world) {
@@ -420,9 +458,9 @@ impl Conversation {
     ) -> Step {
         let proto = self.session.proto();
         for (shard, _) in requests {
-            let lane = world.lanes.lane(*shard, proto);
-            if let Some(step) = self.turned_away(&mut lane.borrow_mut(), (id, spec), args, turn) {
-                return step;
+            let mut lane = world.lanes.lane(*shard, proto).borrow_mut();
+            if lane.is_full() || lane.refuses(turn.now).is_some() {
+                return self.turned_away(&mut lane, (id, spec), args, turn);
             }
         }
         let mut asked = self.asked(id, spec, args);

@@ -39,7 +39,8 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    #[inline]
+    // Always inlined: an entry handed over in memory is stored in parts and loaded whole, which the processor waits for.
+    #[inline(always)]
     pub fn push(&mut self, to: &Rc<RefCell<Window>>, entry: Entry, now: Nanos) {
         self.entries.push_back(entry);
         if let Some(last) = self.trips.back_mut()

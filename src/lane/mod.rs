@@ -177,7 +177,7 @@ impl Lane {
     }
 
     /// Takes an order. The reply, or a failure, will come to its ticket in `window`.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, window: &Rc<RefCell<Window>>, order: Order<'_>, now: Nanos) {
         let len = order.frame.len();
         let entry = Entry { ticket: order.ticket, len: len as u32, readonly: order.readonly, resent: false };
@@ -321,23 +321,33 @@ impl Lane {
     fn receive_trip<'b>(&mut self, mut bytes: &'b [u8], turn: &mut Turn<'_>) -> Result<&'b [u8], Loss> {
         let Some(trip) = self.ledger.trips.front_mut() else { return Err(Loss::Unasked) };
         let mut window = trip.to.as_ref().map(|window| window.borrow_mut());
+        let mut answered = 0;
+        let mut loss = None;
         while trip.left > 0 && !bytes.is_empty() {
             let Some(entry) = self.ledger.entries.front() else { unreachable!("a trip has entries") };
-            if self.ledger.rope.sent() < entry.len as usize {
-                return Err(Loss::Unasked);
+            if self.ledger.rope.sent() < answered + entry.len as usize {
+                loss = Some(Loss::Unasked);
+                break;
             }
-            let end = self.scanner.scan(bytes).map_err(Loss::Protocol)?;
+            let end = match self.scanner.scan(bytes) {
+                Ok(end) => end,
+                Err(fault) => {
+                    loss = Some(Loss::Protocol(fault));
+                    break;
+                }
+            };
             let (reply, rest) = bytes.split_at(end.unwrap_or(bytes.len()));
             if let Some(window) = &mut window {
                 window.fill(entry.ticket, reply, end.is_some(), turn);
             }
             bytes = rest;
             if end.is_some() {
-                self.ledger.rope.release(entry.len as usize);
+                answered += entry.len as usize;
                 self.ledger.entries.pop_front();
                 trip.left -= 1;
             }
         }
+        self.ledger.rope.release(answered);
         if let Some(window) = &mut window {
             window.notify();
             if window.is_choked(1)
@@ -346,6 +356,9 @@ impl Lane {
                 window.wake_when_read(waker);
                 self.choked = Some((Rc::clone(to), turn.now));
             }
+        }
+        if let Some(loss) = loss {
+            return Err(loss);
         }
         if trip.left == 0 {
             drop(window);

@@ -7,7 +7,23 @@
 pub mod reply;
 pub mod request;
 pub mod value;
+mod words;
 pub mod write;
+
+/// The length in the header of a bulk of up to 999 bytes, and how long the header is. `None`: it is longer, cut, or
+/// none. The shortest bulk has six bytes, so no bulk that is there as a whole is missed for want of bytes.
+#[inline]
+fn short_bulk(bytes: &[u8]) -> Option<(usize, usize)> {
+    let digit = |byte: u8| usize::from(byte - b'0');
+    match *bytes.first_chunk::<6>()? {
+        [b'$', a @ b'1'..=b'9', b @ b'0'..=b'9', b'\r', b'\n', _] => Some((digit(a) * 10 + digit(b), 5)),
+        [b'$', a @ b'0'..=b'9', b'\r', b'\n', ..] => Some((digit(a), 4)),
+        [b'$', a @ b'1'..=b'9', b @ b'0'..=b'9', c @ b'0'..=b'9', b'\r', b'\n'] => {
+            Some((digit(a) * 100 + digit(b) * 10 + digit(c), 6))
+        }
+        _ => None,
+    }
+}
 
 /// The protocol version that a connection speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

@@ -7,11 +7,12 @@
 //!
 //! What it never does: allocate by a declared count or length.
 
+use super::words::split_words;
 use crate::limits;
 use bytes::BufMut;
 
 /// Bytes `start..end` of the frame that they belong to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
     pub start: u32,
     pub end: u32,
@@ -61,6 +62,9 @@ impl<'a> Args<'a> {
         self.frame
     }
 }
+
+/// Arguments that a request found the short way has at most: a count of one digit.
+const FEW: usize = 9;
 
 /// What the client did wrong; each is answered with Redis's text and the connection is closed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,6 +125,8 @@ pub struct Decoder {
     found: usize,
     /// An inline request in multibulk form; empty for a multibulk one.
     rewritten: Vec<u8>,
+    /// Arguments found the short way.
+    few: [Span; FEW],
     at: usize,
     /// Bulks still due; 0 between requests.
     due: u32,
@@ -231,6 +237,29 @@ impl Decoder {
         }
         self.at = next;
         Ok(Some(len as usize))
+    }
+
+    /// The short way: a request that is there as a whole, of few and short arguments, as nearly all are. `None` says
+    /// nothing about the bytes; `next` does.
+    #[inline]
+    pub fn whole<'a>(&'a mut self, bytes: &'a [u8]) -> Option<(Args<'a>, usize)> {
+        if self.midway() {
+            return None;
+        }
+        let [b'*', count @ b'1'..=b'9', b'\r', b'\n', ..] = *bytes else { return None };
+        let spans = &mut self.few[..usize::from(count - b'0')];
+        let mut at = 4;
+        for span in spans.iter_mut() {
+            let (len, header) = super::short_bulk(&bytes[at..])?;
+            let start = at + header;
+            let end = start + len;
+            if bytes.get(end..end + 2)? != b"\r\n" {
+                return None;
+            }
+            *span = Span { start: start as u32, end: end as u32 };
+            at = end + 2;
+        }
+        Some((Args::new(&bytes[..at], spans), at))
     }
 
     /// Forgets the request at hand: the next call starts at the front of its bytes.
@@ -345,108 +374,6 @@ pub fn parse_integer(digits: &[u8]) -> Option<i64> {
     Some(n)
 }
 
-/// Words of an inline request: split at blanks, "…" with escapes (\n \r \t \b \a \xHH), '…' with \'; `None` where
-/// a quote is not closed or is followed by something else than a blank.
-pub fn split_words(line: &[u8]) -> Option<Vec<Vec<u8>>> {
-    let mut words = Vec::new();
-    let mut rest = line;
-    loop {
-        while let [b, tail @ ..] = rest {
-            if !is_blank(*b) {
-                break;
-            }
-            rest = tail;
-        }
-        if rest.is_empty() {
-            return Some(words);
-        }
-        let (word, tail) = split_word(rest)?;
-        words.push(word);
-        rest = tail;
-    }
-}
-
-fn split_word(mut rest: &[u8]) -> Option<(Vec<u8>, &[u8])> {
-    let mut word = Vec::new();
-    loop {
-        match rest {
-            [] => return Some((word, rest)),
-            [b, ..] if is_blank(*b) => return Some((word, rest)),
-            [b'"', tail @ ..] => return ended(word, double_quoted, tail),
-            [b'\'', tail @ ..] => return ended(word, single_quoted, tail),
-            [b, tail @ ..] => {
-                word.push(*b);
-                rest = tail;
-            }
-        }
-    }
-}
-
-type Quoted = for<'a> fn(&mut Vec<u8>, &'a [u8]) -> Option<&'a [u8]>;
-
-/// The rest of a word that ends with a quoted part: a closing quote must be followed by a blank or nothing.
-fn ended(mut word: Vec<u8>, quoted: Quoted, tail: &[u8]) -> Option<(Vec<u8>, &[u8])> {
-    let rest = quoted(&mut word, tail)?;
-    rest.first().is_none_or(|&b| is_blank(b)).then_some((word, rest))
-}
-
-fn double_quoted<'a>(word: &mut Vec<u8>, mut rest: &'a [u8]) -> Option<&'a [u8]> {
-    loop {
-        match rest {
-            [] => return None,
-            [b'"', tail @ ..] => return Some(tail),
-            [b'\\', b'x', high, low, tail @ ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
-                word.push(hex(*high) << 4 | hex(*low));
-                rest = tail;
-            }
-            [b'\\', escaped, tail @ ..] => {
-                word.push(match escaped {
-                    b'n' => b'\n',
-                    b'r' => b'\r',
-                    b't' => b'\t',
-                    b'b' => 8,
-                    b'a' => 7,
-                    other => *other,
-                });
-                rest = tail;
-            }
-            [b, tail @ ..] => {
-                word.push(*b);
-                rest = tail;
-            }
-        }
-    }
-}
-
-fn single_quoted<'a>(word: &mut Vec<u8>, mut rest: &'a [u8]) -> Option<&'a [u8]> {
-    loop {
-        match rest {
-            [] => return None,
-            [b'\\', b'\'', tail @ ..] => {
-                word.push(b'\'');
-                rest = tail;
-            }
-            [b'\'', tail @ ..] => return Some(tail),
-            [b, tail @ ..] => {
-                word.push(*b);
-                rest = tail;
-            }
-        }
-    }
-}
-
-fn is_blank(b: u8) -> bool {
-    matches!(b, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c)
-}
-
-fn hex(digit: u8) -> u8 {
-    match digit {
-        b'0'..=b'9' => digit - b'0',
-        b'a'..=b'f' => digit - b'a' + 10,
-        _ => digit - b'A' + 10,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -498,6 +425,39 @@ mod tests {
             }
             assert_eq!(found, expected, "cut at {cut}");
         }
+    }
+
+    #[test]
+    fn the_short_way_finds_what_the_long_way_finds() {
+        let long = [&b"*2\r\n$4\r\nECHO\r\n$999\r\n"[..], &[b'x'; 999], b"\r\n"].concat();
+        let whole: [&[u8]; 4] = [b"*1\r\n$4\r\nPING\r\n", b"*2\r\n$0\r\n\r\n$10\r\n0123456789\r\n", &long, b"*9\r\n\
+            $1\r\na\r\n$1\r\na\r\n$1\r\na\r\n$1\r\na\r\n$1\r\na\r\n$1\r\na\r\n$1\r\na\r\n$1\r\na\r\n$1\r\na\r\n"];
+        for request in whole {
+            let mut followed = request.to_vec();
+            followed.extend_from_slice(b"*1\r\n");
+            let (mut short, mut long) = (Decoder::default(), Decoder::default());
+            let (args, consumed) = short.whole(&followed).expect("short and whole");
+            assert_eq!(long.next(&followed, false), Ok(Decoded::Request { consumed }));
+            assert!(args.iter().eq(long.args(&followed).iter()) && args.frame() == request);
+            for cut in 0..request.len() {
+                assert!(Decoder::default().whole(&request[..cut]).is_none(), "cut at {cut}");
+            }
+        }
+        let left: [&[u8]; 7] = [
+            b"PING\r\n      ",
+            b"*0\r\n*1\r\n$4\r\nPING\r\n",
+            b"*10\r\n$1\r\na\r\n",
+            b"*1\r\n$01\r\na\r\n",
+            b"*1\r\n$1000\r\n",
+            b"*1\r\n$4\r\nPINGxx",
+            b"*1\r\n:4\r\nPING\r\n",
+        ];
+        for request in left {
+            assert!(Decoder::default().whole(request).is_none(), "{request:?}");
+        }
+        let mut midway = Decoder::default();
+        assert_eq!(midway.next(b"*2\r\n", true), Ok(Decoded::Incomplete { missing: 1 }));
+        assert!(midway.whole(b"*1\r\n$4\r\nPING\r\n").is_none());
     }
 
     #[test]
