@@ -69,6 +69,13 @@ pub const CLIENT_BYTES_IN_FLIGHT: usize = 8 * 1024 * 1024;
 /// Output that one client has not read: from the soft bound on it is not read from, over the hard one it is closed.
 pub const OUTPUT_SOFT_BYTES: usize = 16 * 1024 * 1024;
 pub const OUTPUT_HARD_BYTES: usize = 64 * 1024 * 1024;
+/// What all clients together may have held for them and be about to draw. When it runs short the heaviest wait: each may
+/// have a part of what is free, though never less than the least share, which a pipeline of ordinary commands fits in.
+pub const MEMORY_TOTAL_BYTES: usize = 1024 * 1024 * 1024;
+pub const CLIENT_SHARE_MIN: usize = 64 * 1024;
+/// A request that is only half there can't be made room for by its own replies: the client waits for others to give
+/// back memory, for so long, and is then told that there is none.
+pub const MEMORY_PATIENCE: Duration = Duration::from_secs(10);
 /// Requests that wait in one lane. Over it the clients that want this shard are not read from, nobody else.
 pub const LANE_BYTES: usize = 16 * 1024 * 1024;
 /// Most shards and workers of one onetrip: above any machine today; each worker has a lane to each shard.
@@ -84,6 +91,10 @@ const _: () = assert!(LANE_DEAD_MS > REQUEST_MS);
 // What may be waited for while draining has its time.
 const _: () = assert!(DRAIN_MS > REQUEST_MS);
 const _: () = assert!(WINDOW_MIN <= WINDOW_MAX && OUTPUT_SOFT_BYTES < OUTPUT_HARD_BYTES);
+// One client at its bounds leaves room for others.
+const _: () = assert!(MEMORY_TOTAL_BYTES > 2 * (OUTPUT_HARD_BYTES + CLIENT_BYTES_IN_FLIGHT));
+// The longest request fits in.
+const _: () = assert!(MEMORY_TOTAL_BYTES > REQUEST_BYTES_MAX);
 // One client alone can't stop a lane.
 const _: () = assert!(LANE_BYTES > CLIENT_BYTES_IN_FLIGHT);
 // A shard's position is 16 bits wide.
@@ -144,11 +155,17 @@ pub struct Limits {
     pub clients: usize,
     pub client: ClientLimits,
     pub lane_bytes: usize,
+    pub memory_total: usize,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { clients: CLIENTS_MAX, client: ClientLimits::default(), lane_bytes: LANE_BYTES }
+        Limits {
+            clients: CLIENTS_MAX,
+            client: ClientLimits::default(),
+            lane_bytes: LANE_BYTES,
+            memory_total: MEMORY_TOTAL_BYTES,
+        }
     }
 }
 

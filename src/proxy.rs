@@ -60,6 +60,7 @@ async fn serve(config: Config) -> io::Result<()> {
     let (sources, engines) = sources(&config)?;
     let directory = Arc::new(Directory::default());
     let mut workers = Vec::new();
+    let counters_of_all: Arc<[Arc<WorkerMetrics>]> = counters.clone().into();
     for (index, counters) in counters.iter().enumerate() {
         workers.push(Worker::start(Setup {
             index,
@@ -71,6 +72,7 @@ async fn serve(config: Config) -> io::Result<()> {
             known: known.clone(),
             directory: Arc::clone(&directory),
             metrics: Arc::clone(counters),
+            workers: counters_of_all.clone(),
             life: watch.clone(),
         })?);
     }

@@ -7,6 +7,7 @@
 use crate::address::Secret;
 use crate::address::Target;
 use crate::client::accept::{Arrival, Door, Stream};
+use crate::client::budget::Budget;
 use crate::client::connection::Connection;
 use crate::client::conversation::Conversation;
 use crate::client::directory::Directory;
@@ -62,6 +63,8 @@ pub struct Setup {
     pub known: Known,
     pub directory: Arc<Directory>,
     pub metrics: Arc<WorkerMetrics>,
+    /// The counters of all workers, this one's among them.
+    pub workers: Arc<[Arc<WorkerMetrics>]>,
     pub life: watch::Receiver<Life>,
 }
 
@@ -177,7 +180,8 @@ fn world(setup: &Setup) -> World {
         },
         own: setup.known.own.clone(),
         started_ms: setup.known.started_ms,
-        limits: setup.limits.client,
+        limits: Rc::new(setup.limits.client),
+        budget: Budget::new(setup.limits.memory_total, setup.index, Arc::clone(&setup.workers)),
         handshake: setup.timeouts.handshake,
         idle: setup.idle,
         decoder: RefCell::default(),

@@ -10,7 +10,7 @@ use super::conversation::Conversation;
 use super::directory::Registration;
 use super::world::World;
 use crate::limits;
-use crate::metrics::{Buffer, Closed};
+use crate::metrics::{Backpressure, Buffer, Closed};
 use crate::socket::Socket;
 use std::future::Future;
 use std::pin::Pin;
@@ -23,6 +23,8 @@ use tokio_util::io::poll_read_buf;
 
 /// Shortest time between two looks at a silent client.
 const IDLE_LOOK: Duration = Duration::from_millis(100);
+/// Time between two looks whether there is memory again.
+const HUNGER_LOOK: Duration = Duration::from_millis(100);
 /// Reads of one socket before others get their turn.
 const READS_A_TURN: usize = 4;
 
@@ -31,11 +33,19 @@ pub struct Connection {
     conversation: Conversation,
     registration: Registration,
     world: Rc<World>,
-    /// What the buffer gauges have been told: undecoded and unread bytes.
-    told: (usize, usize),
+    /// What the buffer gauges and the budget have been told: undecoded, unread and claimed bytes.
+    told: (usize, usize, usize),
     watched: bool,
     /// Armed while the client owes a password, and where idle clients are closed.
     deadline: Option<Pin<Box<Sleep>>>,
+    /// The request that is being read has to wait for memory.
+    hunger: Option<Box<Hunger>>,
+}
+
+/// A wait for memory that others have to give back: looked into from time to time, for a bounded time.
+struct Hunger {
+    look: Pin<Box<Sleep>>,
+    looks_left: u32,
 }
 
 impl Connection {
@@ -47,7 +57,16 @@ impl Connection {
     ) -> Connection {
         let wait = if conversation.session.authenticated() { world.idle } else { Some(world.handshake) };
         let deadline = wait.map(|wait| Box::pin(sleep(wait)));
-        Connection { socket, conversation, registration, world, told: (0, 0), watched: false, deadline }
+        Connection {
+            socket,
+            conversation,
+            registration,
+            world,
+            told: (0, 0, 0),
+            watched: false,
+            deadline,
+            hunger: None,
+        }
     }
 
     fn poll_turn(&mut self, cx: &mut Context<'_>) -> Poll<Closed> {
@@ -75,6 +94,11 @@ impl Connection {
                 return Poll::Pending;
             }
             reads += 1;
+            match self.poll_memory(cx) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(false) => continue,
+                Poll::Ready(true) => {}
+            }
             match self.read(cx) {
                 Poll::Pending => return Poll::Pending,
                 Poll::Ready(Ok(0)) => self.conversation.end(Closed::Client),
@@ -127,6 +151,36 @@ impl Connection {
         self.registration.killed(cx.waker())
     }
 
+    /// Whether there is memory for more of the request that is being read; false: there won't be.
+    #[inline]
+    fn poll_memory(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
+        if !self.conversation.wants_memory(&self.world) {
+            self.hunger = None;
+            return Poll::Ready(true);
+        }
+        self.poll_hunger(cx)
+    }
+
+    #[cold]
+    fn poll_hunger(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
+        let tools = Rc::clone(&self.world.tools);
+        let hunger = self.hunger.get_or_insert_with(|| {
+            tools.metrics.backpressure[Backpressure::Memory].add(1);
+            let looks_left = limits::MEMORY_PATIENCE.as_millis() / HUNGER_LOOK.as_millis();
+            Box::new(Hunger { look: Box::pin(sleep(HUNGER_LOOK)), looks_left: looks_left as u32 })
+        });
+        while hunger.look.as_mut().poll(cx).is_ready() {
+            hunger.looks_left -= 1;
+            if hunger.looks_left == 0 {
+                self.hunger = None;
+                tools.turn(|turn| self.conversation.give_up_request(turn));
+                return Poll::Ready(false);
+            }
+            hunger.look = Box::pin(sleep(HUNGER_LOOK));
+        }
+        Poll::Pending
+    }
+
     #[inline]
     fn read(&mut self, cx: &mut Context<'_>) -> Poll<std::io::Result<usize>> {
         let tools = Rc::clone(&self.world.tools);
@@ -171,13 +225,16 @@ impl Connection {
     /// Keeps the worker's buffer gauges and the directory up to date, once a turn.
     #[inline]
     fn tell(&mut self) {
-        let now = (self.conversation.undecoded_bytes(), self.conversation.window().waiting_bytes());
+        let (undecoded, waiting) =
+            (self.conversation.undecoded_bytes(), self.conversation.window().waiting_bytes());
+        let now = (undecoded, waiting, self.conversation.claim());
         if now != self.told {
             let gauges = &self.world.tools.metrics.buffer_bytes;
             gauges[Buffer::ClientIn].add(now.0 as u64);
             gauges[Buffer::ClientIn].sub(self.told.0 as u64);
             gauges[Buffer::ClientOut].add(now.1 as u64);
             gauges[Buffer::ClientOut].sub(self.told.1 as u64);
+            self.world.budget.claim(self.told.2, now.2);
             self.told = now;
         }
         let tools = &self.world.tools;

@@ -36,6 +36,10 @@ pub const UNKNOWN: SpecId = SpecId(table::ROWS.len() as u16);
 /// What is said to commands that come when the time for draining is up.
 const SHUTTING_DOWN: &[u8] = b"TRYAGAIN onetrip: shutting down, not executed";
 
+/// What is said to a request that nobody gave back memory for.
+const NO_MEMORY: &str =
+    "ERR onetrip: no memory left for this request (limits.memory_total_bytes), not executed";
+
 /// Whether more of the client's bytes are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -71,7 +75,7 @@ pub struct Conversation {
 
 impl Conversation {
     pub fn new(session: Session, world: &World) -> Conversation {
-        let window = Window::new(world.map.shards(), world.limits);
+        let window = Window::new(world.map.shards(), Rc::clone(&world.limits));
         Conversation {
             session,
             window: Rc::new(RefCell::new(window)),
@@ -103,7 +107,7 @@ impl Conversation {
     /// No reply is owed that would wake the client side, so it has to come back by itself.
     pub fn waits_for_nothing(&self) -> bool {
         let window = self.window.borrow();
-        let stalled = self.phase == Phase::Stalled(Backpressure::Window);
+        let stalled = matches!(self.phase, Phase::Stalled(why) if why != Backpressure::Lane);
         stalled && window.in_flight() == 0 && window.output().is_empty()
     }
 
@@ -126,6 +130,25 @@ impl Conversation {
         self.partial.as_ref().map_or(0, |partial| partial.bytes.len())
     }
 
+    /// Bytes of the memory for all that this client has claimed.
+    pub fn claim(&self) -> usize {
+        self.undecoded_bytes() + self.window.borrow().claim()
+    }
+
+    /// Whether more bytes of the request that is cut in the middle have to wait until others give back memory. Requests
+    /// that are whole wait in the window instead, where their own replies make room.
+    #[inline]
+    pub fn wants_memory(&self, world: &World) -> bool {
+        self.undecoded_bytes() > limits::CLIENT_SHARE_MIN && world.budget.is_spent()
+    }
+
+    /// There is no memory for the rest of the client's request: says so, and ends.
+    pub fn give_up_request(&mut self, turn: &mut Turn<'_>) {
+        self.partial = None;
+        self.last_words(NO_MEMORY, turn);
+        self.end_for(Closed::Memory);
+    }
+
     /// Where the next bytes are to be read to, if a request is cut in the middle; then call [`Self::proceed`].
     pub fn cut_request(&mut self) -> Option<&mut BytesMut> {
         self.partial.as_mut().map(|partial| &mut partial.bytes)
@@ -135,7 +158,7 @@ impl Conversation {
     pub fn feed(&mut self, bytes: &[u8], world: &World, turn: &mut Turn<'_>) {
         assert!(self.partial.is_none(), "bytes overtake those of a cut request");
         let mut decoder = world.decoder.borrow_mut();
-        self.window.borrow_mut().begin_batch(turn.now);
+        self.window.borrow_mut().begin_batch(turn.now, world.budget.share());
         let used = self.requests(bytes, &mut decoder, world, turn);
         if self.ending().is_none() && used < bytes.len() {
             let mut partial = Box::<Partial>::default();
@@ -157,7 +180,7 @@ impl Conversation {
             return;
         };
         self.phase = Phase::Reading;
-        self.window.borrow_mut().begin_batch(turn.now);
+        self.window.borrow_mut().begin_batch(turn.now, world.budget.share());
         let Partial { bytes, decoder } = &mut *partial;
         self.long_request(bytes, decoder, world, turn);
         let used = if self.wants_bytes() { self.requests(bytes, decoder, world, turn) } else { 0 };
@@ -278,9 +301,11 @@ impl Conversation {
         world: &World,
         turn: &mut Turn<'_>,
     ) -> Step {
-        if !self.window.borrow().has_room() {
-            return Step::Stall(Backpressure::Window);
+        let window = self.window.borrow();
+        if !window.has_room() {
+            return Step::Stall(window.bound_met());
         }
+        drop(window);
         if world.closing.get() {
             return self.refuse(*args, SHUTTING_DOWN, turn);
         }
@@ -547,11 +572,15 @@ impl Conversation {
     #[cold]
     fn refuse_protocol(&mut self, fault: &Fault, turn: &mut Turn<'_>) {
         turn.metrics.protocol_errors[Side::Client].add(1);
+        self.last_words(&fault.text(), turn);
+        self.end_for(Closed::Protocol);
+    }
+
+    fn last_words(&mut self, text: &str, turn: &mut Turn<'_>) {
         let mut reply = Vec::new();
-        write::error(&mut reply, &fault.text());
+        write::error(&mut reply, text);
         let asked = Asked { spec: UNKNOWN.0, family: Family::Read, len: 0, silent: false };
         self.window.borrow_mut().answer(asked, &reply, turn);
-        self.end_for(Closed::Protocol);
     }
 
     #[inline]
@@ -586,6 +615,7 @@ fn may_change_protocol(op: Local) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::client::budget::Budget;
     use crate::client::local::{Facts, Settings};
     use crate::lane::{LaneLimits, set::LaneSet};
     use crate::limits::{ClientLimits, Timeouts};
@@ -611,7 +641,7 @@ mod tests {
     fn world(limits: ClientLimits) -> World {
         let metrics = Arc::new(WorkerMetrics::new(1, table::ROWS.len() + 1));
         World {
-            tools: Rc::new(Tools::new(metrics)),
+            tools: Rc::new(Tools::new(Arc::clone(&metrics))),
             lanes: LaneSet::new(&["shard".into()], &LaneLimits::new(&Timeouts::default(), 1_000)),
             map: Arc::new(SlotMap::even(1)),
             facts: Facts {
@@ -623,7 +653,8 @@ mod tests {
             },
             own: Default::default(),
             started_ms: 0,
-            limits,
+            limits: Rc::new(limits),
+            budget: Budget::new(limits::MEMORY_TOTAL_BYTES, 0, Arc::new([Arc::clone(&metrics)])),
             handshake: Duration::from_secs(1),
             idle: None,
             decoder: RefCell::default(),

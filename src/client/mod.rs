@@ -4,6 +4,7 @@
 //! from its bytes to its shards; `local` is what onetrip answers itself, `fanout` what is asked of every shard.
 
 pub mod accept;
+pub mod budget;
 pub mod connection;
 pub mod conversation;
 pub mod directory;

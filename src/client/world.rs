@@ -3,6 +3,7 @@
 //! One per worker, never crossing a thread. It is what a conversation is given besides a client's bytes, so a
 //! simulation builds one too and needs no socket for it.
 
+use super::budget::Budget;
 use super::local::Facts;
 use crate::lane::set::LaneSet;
 use crate::limits::ClientLimits;
@@ -24,7 +25,9 @@ pub struct World {
     pub own: Own,
     /// When this process started, Unix milliseconds.
     pub started_ms: u64,
-    pub limits: ClientLimits,
+    pub limits: Rc<ClientLimits>,
+    /// The memory for all clients.
+    pub budget: Budget,
     /// How long a client may take to give the password.
     pub handshake: Duration,
     /// How long a client may be silent; `None`: for ever.

@@ -172,7 +172,10 @@ impl Check<'_> {
         };
         let (hard, soft) = (client.output_hard as u64, client.output_soft as u64);
         self.at_least("limits.output_hard_bytes", hard, "limits.output_soft_bytes", soft);
+        let memory_total = self.bytes("limits.memory_total_bytes", limits::MEMORY_TOTAL_BYTES);
+        self.at_least("limits.memory_total_bytes", memory_total as u64, "limits.output_hard_bytes", hard);
         Limits {
+            memory_total,
             clients: self.number("proxy.max_clients", 1, 1_000_000, limits::CLIENTS_MAX as u64) as usize,
             client,
             lane_bytes: self.bytes("limits.lane_bytes", limits::LANE_BYTES),

@@ -168,7 +168,7 @@ mod tests {
                 lane.link = crate::lane::Link::Down { since: turn.now, failed: false };
                 lane.connected(turn);
             });
-            let window = Rc::new(RefCell::new(Window::new(1, ClientLimits::default())));
+            let window = Rc::new(RefCell::new(Window::new(1, Rc::new(ClientLimits::default()))));
             Bench { task, inbox, window }
         }
 
@@ -176,7 +176,7 @@ mod tests {
             let now = self.task.tools.clock.now();
             let asked = Asked { spec: 0, family: Family::Write, len: frame.len() as u32, silent: false };
             let mut window = self.window.borrow_mut();
-            window.begin_batch(now);
+            window.begin_batch(now, u32::MAX);
             let ticket = window.expect(asked, SHARD);
             drop(window);
             let order = Order { frame: Frame::Copied(frame), ticket, readonly: false };

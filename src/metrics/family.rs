@@ -96,6 +96,8 @@ pub const FAMILIES: &[Family] = &[
         "Bytes that are not the protocol, from a client or from a shard."),
     row("onetrip_buffer_bytes", GAUGE, &["kind"], buffer_bytes,
         "Bytes held in buffers."),
+    row("onetrip_memory_claimed_bytes", GAUGE, &[], memory_claimed,
+        "What is held for clients and what they may draw with what they have asked for; as it nears limits.memory_total_bytes the heaviest wait."),
     row("onetrip_backpressure_total", COUNTER, &["kind"], backpressure,
         "Times that a socket was not read because of a bound."),
 ];
@@ -255,6 +257,10 @@ fn buffer_bytes(m: &Metrics, rows: &mut Rows) {
     for &kind in Buffer::ALL {
         rows.gauge(&[("kind", kind.label())], m.sum(|w| w.buffer_bytes[kind].get()) as f64);
     }
+}
+
+fn memory_claimed(m: &Metrics, rows: &mut Rows) {
+    rows.gauge(&[], m.sum(|w| w.claimed_bytes.get()) as f64);
 }
 
 fn backpressure(m: &Metrics, rows: &mut Rows) {

@@ -67,6 +67,8 @@ labels! {
         Protocol = "protocol",
         /// Its output passed the hard limit.
         OutputLimit = "output_limit",
+        /// No memory was left for its request.
+        Memory = "memory",
         /// A shard was lost behind half of a reply that had begun to go out.
         ShardLost = "shard_lost",
         Idle = "idle",
@@ -87,6 +89,8 @@ labels! {
         Requests = "requests",
         /// A lane that holds as much as it may.
         Lane = "lane",
+        /// The memory for all clients runs short, and this one has more than its share.
+        Memory = "memory",
     }
 }
 labels! {
@@ -133,6 +137,8 @@ pub struct WorkerMetrics {
     pub protocol_errors: Counters<Side, { Side::COUNT }>,
     pub backpressure: Counters<Backpressure, { Backpressure::COUNT }>,
     pub buffer_bytes: By<Buffer, Gauge, { Buffer::COUNT }>,
+    /// What this worker's clients claim of the memory for all.
+    pub claimed_bytes: Gauge,
 }
 
 impl WorkerMetrics {
@@ -150,6 +156,7 @@ impl WorkerMetrics {
             protocol_errors: By::default(),
             backpressure: By::default(),
             buffer_bytes: By::default(),
+            claimed_bytes: Gauge::default(),
         }
     }
 

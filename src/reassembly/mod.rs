@@ -22,11 +22,12 @@ pub use gather::Gather;
 
 use crate::buffers::{ByteQueue, Pool};
 use crate::limits::{self, ClientLimits};
-use crate::metrics::{Closed, Family, Outcome};
+use crate::metrics::{Backpressure, Closed, Family, Outcome};
 use crate::slot::ShardId;
 use crate::trip::{Nanos, Ticket};
 use crate::turn::Turn;
 use std::collections::VecDeque;
+use std::rc::Rc;
 use std::task::Waker;
 
 /// What a request is, as far as its reply's place has to know.
@@ -121,11 +122,13 @@ pub struct Window {
     /// The client side waits for room: wake it even when nothing has come out.
     pub waiting: bool,
     shards: u16,
-    limits: ClientLimits,
+    /// What this client may claim of the memory for all, as of its last batch.
+    share: u32,
+    limits: Rc<ClientLimits>,
 }
 
 impl Window {
-    pub fn new(shards: u16, limits: ClientLimits) -> Window {
+    pub fn new(shards: u16, limits: Rc<ClientLimits>) -> Window {
         Window {
             head: 0,
             places: VecDeque::new(),
@@ -145,6 +148,7 @@ impl Window {
             woken: false,
             waiting: false,
             shards,
+            share: u32::MAX,
             limits,
         }
     }
@@ -162,17 +166,53 @@ impl Window {
     #[inline]
     pub fn has_room(&self) -> bool {
         let commands = self.places.len();
-        let expected = commands.saturating_mul(self.typical as usize);
-        let waiting = self.output.len() + self.held;
+        let waiting = self.waiting_bytes();
+        let share = self.share as usize;
+        let soft = self.limits.output_soft.min(share);
         commands < self.limits.window_max
-            && (self.owed < self.limits.request_bytes || commands == 0)
-            && (waiting + expected < self.limits.output_soft
-                || (commands < self.limits.window_min && waiting < self.limits.output_soft))
+            && (self.owed < self.limits.request_bytes.min(share) || commands == 0)
+            && (waiting + self.expected() < soft || (commands < self.least_window() && waiting < soft))
     }
 
-    /// Marks the beginning of a batch: what is pushed from now on was read at `now`.
+    /// Commands that may be in flight whatever their replies may be like.
     #[inline]
-    pub fn begin_batch(&mut self, now: Nanos) {
+    fn least_window(&self) -> usize {
+        if self.share == u32::MAX { self.limits.window_min } else { 1 }
+    }
+
+    /// What the commands in flight may bring.
+    #[inline]
+    fn expected(&self) -> usize {
+        self.places.len().saturating_mul(self.typical as usize)
+    }
+
+    /// Which bound it is that leaves no room.
+    #[cold]
+    pub fn bound_met(&self) -> Backpressure {
+        let limits = &self.limits;
+        let waiting = self.waiting_bytes();
+        let within =
+            |soft: usize, request_bytes: usize| self.owed < request_bytes && waiting + self.expected() < soft;
+        match () {
+            _ if self.places.len() >= limits.window_max => Backpressure::Window,
+            _ if within(limits.output_soft, limits.request_bytes) => Backpressure::Memory,
+            _ if waiting >= limits.output_soft => Backpressure::Output,
+            _ if self.owed >= limits.request_bytes => Backpressure::Requests,
+            _ => Backpressure::Window,
+        }
+    }
+
+    /// What this client has claimed of the memory for all: what is held for it, and what it may draw.
+    #[inline]
+    pub fn claim(&self) -> usize {
+        self.waiting_bytes() + self.expected() + self.owed
+    }
+
+    /// Marks the beginning of a batch: what is pushed from now on was read at `now`, by a client that may claim `share`
+    /// bytes.
+    #[inline]
+    pub fn begin_batch(&mut self, now: Nanos, share: u32) {
+        self.share = share;
         let first = self.next();
         match self.batches.back_mut() {
             Some(last) if last.first == first => last.at = now,

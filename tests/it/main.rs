@@ -17,6 +17,7 @@ mod doors;
 mod harness;
 mod innocent_waits;
 mod layers;
+mod memory_budget;
 mod pipelines;
 mod routing;
 mod session_input;

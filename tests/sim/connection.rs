@@ -27,6 +27,8 @@ pub struct Connection {
     send_buffer: usize,
     wants_to_read: bool,
     wants_to_write: bool,
+    /// What the budget has been told.
+    claimed: usize,
 }
 
 impl Connection {
@@ -40,6 +42,7 @@ impl Connection {
             send_buffer,
             wants_to_read: false,
             wants_to_write: false,
+            claimed: 0,
         }
     }
 
@@ -89,6 +92,23 @@ impl Connection {
         if !self.bell.take() {
             return None;
         }
+        let ended = self.poll_turn(world, rng, turn);
+        self.tell(world);
+        ended
+    }
+
+    /// The client is gone.
+    pub fn leave(&mut self, world: &World, turn: &mut Turn<'_>) {
+        self.conversation.abandon(turn);
+        self.tell(world);
+    }
+
+    fn tell(&mut self, world: &World) {
+        let claim = self.conversation.claim();
+        world.budget.claim(std::mem::replace(&mut self.claimed, claim), claim);
+    }
+
+    fn poll_turn(&mut self, world: &World, rng: &mut Rng, turn: &mut Turn<'_>) -> Option<Closed> {
         self.wants_to_read = false;
         self.wants_to_write = false;
         self.conversation.window().set_waker(self.bell.waker());

@@ -4,13 +4,14 @@ use crate::client::Client;
 use crate::shard::Shard;
 use fastrand::Rng;
 use onetrip::buffers::Pool;
+use onetrip::client::budget::Budget;
 use onetrip::client::local::{Facts, Settings};
 use onetrip::client::world::World;
 use onetrip::command::table::ROWS;
 use onetrip::lane::LaneLimits;
 use onetrip::lane::set::LaneSet;
 use onetrip::limits::{ClientLimits, Timeouts};
-use onetrip::metrics::WorkerMetrics;
+use onetrip::metrics::{Listener, WorkerMetrics};
 use onetrip::reassembly::merge::info::Own;
 use onetrip::resp::Proto;
 use onetrip::slot::ShardId;
@@ -125,6 +126,7 @@ pub fn run(seed: u64) -> Report {
         steps += 1;
         assert!(steps < QUIET_STEPS, "a reply never came after all faults were healed:\n{}", sim.picture());
     }
+    assert_eq!(sim.metrics.claimed_bytes.get(), 0, "somebody claims memory who has nothing under way");
     sim.report
 }
 
@@ -141,6 +143,7 @@ impl Sim {
         let clients =
             (0..rng.u64(2..6)).map(|id| Client::new(id, habits, &world, &mut rng)).collect::<Vec<_>>();
         let next_id = clients.len() as u64;
+        metrics.connections[Listener::Tcp].add(next_id);
         let pool = Pool::default();
         Sim {
             rng,
@@ -180,7 +183,7 @@ impl Sim {
             }
             5 => {
                 let client = self.rng.usize(..self.clients.len());
-                self.clients[client].connection.conversation.abandon(&mut turn);
+                self.clients[client].connection.leave(&self.world, &mut turn);
                 self.report.departures += 1;
                 self.replace(client);
             }
@@ -215,7 +218,7 @@ impl Sim {
             let mut turn = Turn::new(self.now, &self.metrics, &mut self.pool);
             let open = self.clients[client].step(&self.world, &mut self.rng, &mut turn, &mut self.report);
             if !open {
-                self.clients[client].connection.conversation.abandon(&mut turn);
+                self.clients[client].connection.leave(&self.world, &mut turn);
                 self.replace(client);
             }
         }
@@ -269,7 +272,9 @@ fn world(shards: u16, lane_bytes: usize, metrics: &Arc<WorkerMetrics>, rng: &mut
         },
         own: Own::default(),
         started_ms: 0,
-        limits: client_limits(rng),
+        limits: Rc::new(client_limits(rng)),
+        // Shares below a client's own bounds, in some runs, and above them in others.
+        budget: Budget::new(1 << rng.u32(14..24), 0, Arc::new([Arc::clone(metrics)])),
         handshake: ms(1_000),
         idle: None,
         decoder: RefCell::default(),
