@@ -306,13 +306,13 @@ impl Conversation {
             return Step::Stall(window.bound_met());
         }
         drop(window);
-        if world.closing.get() {
-            return self.refuse(*args, SHUTTING_DOWN, turn);
-        }
         let (spec, id) = match lookup::find(*args) {
             Found::Command(spec, id) => (spec, id),
             other => return self.unknown(other, *args, turn),
         };
+        if world.closing.get() && spec.handling != Handling::Local(Local::Quit) {
+            return self.error(id, spec, args, SHUTTING_DOWN, turn);
+        }
         self.ran = (id, self.ran.1 + 1);
         if !spec.arity_ok(args.len()) {
             return self.error(id, spec, args, errors::wrong_arity(spec).as_bytes(), turn);
@@ -445,7 +445,7 @@ impl Conversation {
         turn: &mut Turn<'_>,
     ) -> Step {
         let how = match kind {
-            Split::Sum => Merge::Sum,
+            Split::Sum => Merge::Sum { writes: command.1.is_write() },
             Split::Values => Merge::Values { order: parts.order },
             Split::Pairs => Merge::Pairs,
         };
@@ -687,6 +687,18 @@ mod tests {
         assert_eq!(conversation.window().in_flight(), 0);
         assert!(conversation.window().output().is_empty());
         assert!(rung.0.load(Relaxed), "nobody tells the connection that it may close");
+    }
+
+    #[test]
+    fn clients_may_leave_while_a_shutdown_refuses_commands() {
+        let world = world(ClientLimits::default());
+        let (mut conversation, _) = client(&world);
+        world.closing.set(true);
+        let tools = Rc::clone(&world.tools);
+        tools.turn(|turn| conversation.feed(b"GET key\r\nQUIT\r\nGET key\r\n", &world, turn));
+        assert_eq!(conversation.ending(), Some(Closed::Client));
+        let told = [b"-", SHUTTING_DOWN, b"\r\n+OK\r\n"].concat();
+        assert_eq!(conversation.window().output(), told);
     }
 
     #[test]

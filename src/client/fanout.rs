@@ -23,7 +23,7 @@ pub fn plan(how: FanOut, args: Args<'_>, world: &World) -> Result<FannedOut, &'s
     let shards = world.map.shards();
     let to_all = |how| Ok(FannedOut { how, requests: each(shards, args.frame()) });
     match how {
-        FanOut::Sum => to_all(Merge::Sum),
+        FanOut::Sum => to_all(Merge::Sum { writes: false }),
         FanOut::AllSucceeded => to_all(Merge::AllSucceeded),
         FanOut::Concat => to_all(Merge::Concat),
         FanOut::Info => to_all(Merge::Info { sections: Sections::of(args), own: Box::new(world.own_now()) }),

@@ -9,8 +9,8 @@
 //! Redis's own loop. Must never block on a port: a worker always takes its replies.
 
 use crate::engine::{Engine, Group};
+use crate::lane::embedded::Meaning;
 use crate::mailbox::{Door, Handover, Inbox, Received, mailbox};
-use crate::resp::Proto;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,9 +24,6 @@ const SWEEP_EVERY: Duration = Duration::from_millis(100);
 /// Work of one sweep, in pages: about a millisecond.
 const SWEEP_BUDGET: usize = 16 * 1024;
 
-/// How a hand-over's requests are meant: the RESP version of the replies, and the database.
-pub type Lane = (Proto, u16);
-
 /// What an engine tells of itself; written by its thread alone, once a hand-over, read by anybody.
 #[derive(Debug, Default)]
 pub struct EngineGauges {
@@ -39,7 +36,7 @@ pub struct EngineGauges {
 
 /// A running engine, seen from outside.
 pub struct EngineHandle {
-    pub door: Door<Lane>,
+    pub door: Door<Meaning>,
     pub gauges: Arc<EngineGauges>,
     thread: JoinHandle<()>,
 }
@@ -77,7 +74,7 @@ struct Runner {
 }
 
 impl Runner {
-    fn run(mut self, mut inbox: Inbox<Lane>) {
+    fn run(mut self, mut inbox: Inbox<Meaning>) {
         let mut batch = Vec::new();
         let mut group = Group::default();
         loop {
@@ -99,7 +96,7 @@ impl Runner {
         }
     }
 
-    fn execute(&mut self, group: &mut Group, handover: &mut Handover<Lane>, now_ms: u64) {
+    fn execute(&mut self, group: &mut Group, handover: &mut Handover<Meaning>, now_ms: u64) {
         let (proto, db) = handover.tag;
         let mut at = 0;
         while at < handover.requests.len() {
@@ -147,7 +144,7 @@ fn unix_ms() -> u64 {
 mod tests {
     use super::*;
     use crate::mailbox::Port;
-    use crate::resp::write;
+    use crate::resp::{Proto, write};
 
     fn requests(lines: &[&str]) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -157,7 +154,7 @@ mod tests {
         bytes
     }
 
-    async fn ask(port: &mut Port<Lane>, lane: Lane, lines: &[&str], len: usize) -> Vec<u8> {
+    async fn ask(port: &mut Port<Meaning>, lane: Meaning, lines: &[&str], len: usize) -> Vec<u8> {
         assert_eq!(port.send(requests(lines), lane), Ok(()));
         let mut replies = Vec::new();
         while replies.len() < len {

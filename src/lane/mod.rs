@@ -228,11 +228,6 @@ impl Lane {
         self.stalled && now >= self.last_byte + self.limits.dead
     }
 
-    /// Whether it is held against the shard that an order's time was up without a byte from there.
-    pub fn is_stalled(&self) -> bool {
-        self.stalled
-    }
-
     /// A probe got through: the shard is slow, not gone. What was held back is sent again, first of all the rest of
     /// a request that was cut by the stall: without it the shard would wait for us as we for it.
     pub fn probed(&mut self, now: Nanos) {
@@ -410,7 +405,8 @@ impl Lane {
     /// What time alone brings about: orders that have waited too long are failed. Returns when to ask again.
     pub fn tick(&mut self, turn: &mut Turn<'_>) -> Option<Nanos> {
         let overdue = self.oldest_live().is_some_and(|at| turn.now >= at + self.limits.request);
-        if self.link == Link::Up && overdue {
+        // Where nothing was sent it was this process that stood still (stopped, or its container paused).
+        if self.link == Link::Up && overdue && self.ledger.rope.sent() > 0 {
             // Not a byte since, or a socket that takes nothing: whatever the shard does, it is not serving us.
             self.stalled |= self.oldest_live() >= Some(self.last_byte) || self.ledger.rope.unsent() > 0;
         }
@@ -563,3 +559,6 @@ impl Loss {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

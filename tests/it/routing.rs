@@ -119,6 +119,26 @@ fn a_part_that_fails_fails_the_whole_and_names_its_shard() {
 }
 
 #[test]
+fn reads_of_all_shards_with_one_out_of_reach_may_be_sent_again() {
+    let _turn = beside_others();
+    let mut servers = redis_servers(3);
+    let proxy = Proxy::configured(&servers, "[timeouts]\nconnect_ms = 200\n");
+    let tags = tags_by_shard(&proxy, &servers);
+    let keys: Vec<String> = tags.iter().map(|tag| format!("{{{tag}}}k")).collect();
+    servers[1].kill();
+    let mut client = proxy.client();
+    let gone = "-TRYAGAIN onetrip: shard 1 is unreachable, not executed\r\n";
+    for read in ["EXISTS", "TOUCH", "MGET"] {
+        client.expect(&[read, &keys[0], &keys[1], &keys[2]], gone);
+    }
+    for read in [&["DBSIZE"][..], &["KEYS", "*"]] {
+        client.expect(read, gone);
+    }
+    // A shard that is known to be gone is not even begun with.
+    client.expect(&["DEL", &keys[0], &keys[1], &keys[2]], gone);
+}
+
+#[test]
 fn what_a_later_version_brings_is_refused_at_once() {
     let _turn = beside_others();
     let servers = redis_servers(3);

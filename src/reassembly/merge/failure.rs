@@ -33,7 +33,7 @@ pub(super) fn write(how: &Merge, parts: &[Part], out: &mut Vec<u8>) {
         // What every shard says alike is what one server would have said.
         return write::error_bytes(out, failed[0].1);
     }
-    let changes = matches!(how, Merge::Sum | Merge::AllSucceeded | Merge::Pairs);
+    let changes = matches!(how, Merge::Sum { writes: true } | Merge::AllSucceeded | Merge::Pairs);
     let Some((part, first)) = failed.iter().find(|(_, text)| is_unknown(text)).or(failed.first()) else {
         return;
     };

@@ -35,8 +35,8 @@ pub struct Part {
 /// How the parts become one.
 #[derive(Clone, Debug)]
 pub enum Merge {
-    /// Integers, added up.
-    Sum,
+    /// Integers, added up. `writes`: the shards have changed something for it.
+    Sum { writes: bool },
     /// All say OK.
     AllSucceeded,
     /// MGET: value `i` is the next one of part `order[i]`.
@@ -60,7 +60,7 @@ pub fn merge(how: Merge, parts: &[Part], proto: Proto, out: &mut Vec<u8>) {
     }
     let begin = out.len();
     let merged = match how {
-        Merge::Sum => sum(parts, out),
+        Merge::Sum { .. } => sum(parts, out),
         Merge::AllSucceeded | Merge::Pairs => all_succeeded(parts, out),
         Merge::Values { order } => values::in_order(&order, parts, out),
         Merge::Concat => values::one_after_the_other(parts, out),
@@ -126,6 +126,8 @@ mod tests {
         replies.iter().enumerate().map(part).collect()
     }
 
+    const DEL: Merge = Merge::Sum { writes: true };
+
     fn merged(how: Merge, replies: &[&str]) -> String {
         let mut out = Vec::new();
         merge(how, &parts(replies), Proto::Resp2, &mut out);
@@ -134,7 +136,7 @@ mod tests {
 
     #[test]
     fn sums_and_successes() {
-        assert_eq!(merged(Merge::Sum, &[":1\r\n", ":41\r\n"]), ":42\r\n");
+        assert_eq!(merged(DEL, &[":1\r\n", ":41\r\n"]), ":42\r\n");
         assert_eq!(merged(Merge::AllSucceeded, &["+OK\r\n", "+OK\r\n"]), "+OK\r\n");
         assert_eq!(
             merged(Merge::Concat, &["*1\r\n$1\r\na\r\n", "*0\r\n", "*2\r\n$1\r\nb\r\n$1\r\nc\r\n"]),
@@ -162,7 +164,8 @@ mod tests {
         );
         let unreachable = "-TRYAGAIN onetrip: shard 1 is unreachable, not executed\r\n";
         assert_eq!(merged(read, &["*1\r\n$-1\r\n", unreachable]), unreachable);
-        assert_eq!(merged(Merge::Sum, &[unreachable, unreachable]), unreachable);
+        assert_eq!(merged(Merge::Sum { writes: false }, &[":3\r\n", unreachable]), unreachable);
+        assert_eq!(merged(DEL, &[unreachable, unreachable]), unreachable);
     }
 
     #[test]
@@ -174,7 +177,7 @@ mod tests {
         let unknown = "-ERR onetrip: outcome unknown (shard 1 at h:1: timed out)\r\n";
         let gone = "-TRYAGAIN onetrip: shard 2 is unreachable, not executed\r\n";
         assert_eq!(
-            merged(Merge::Sum, &[":3\r\n", unknown, gone]),
+            merged(DEL, &[":3\r\n", unknown, gone]),
             "-ERR onetrip: done by shard 0, not by shard 2, unknown of shard 1: onetrip: outcome unknown \
              (shard 1 at h:1: timed out)\r\n"
         );
@@ -214,7 +217,7 @@ mod tests {
             let (a, b) = (reply(), reply());
             let own = Box::<info::Own>::default();
             for how in [
-                Merge::Sum,
+                DEL,
                 Merge::AllSucceeded,
                 Merge::Values { order: vec![0, 1, 0, 9] },
                 Merge::Pairs,
