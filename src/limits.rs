@@ -25,9 +25,9 @@ pub const REPLY_ELEMENTS_MAX: u64 = 1 << 31;
 /// Replies up to this size are held until they are complete, so that a lost shard never leaves a client half a
 /// frame; longer ones are streamed to the client at the head of its window.
 pub const STREAM_BYTES: usize = 1024 * 1024;
-/// A shard's socket is not read while a client that is being streamed a large reply has more than the soft output
-/// bound unread; half of that must be read within this time, or the client is closed. Others on the lane wait for as
-/// long, which is the price of a reply that nobody could hold.
+/// A shard's socket is not read while a client that is being streamed a large reply has more than three quarters of the
+/// hard output bound unread. An eighth of that must be read within this time, or the client is closed. Others on the
+/// lane wait for as long, which is the price of a reply that nobody could hold.
 pub const STREAM_PATIENCE: Duration = Duration::from_secs(2);
 /// What a client's first replies are taken to be like, until it has drawn some: with the output bound of 16 MiB
 /// it may have 1,024 commands in flight.
@@ -46,6 +46,9 @@ pub const CONNECT_MS: u64 = 1_000;
 pub const REQUEST_MS: u64 = 5_000;
 /// Silence after which a lane that owes replies is probed, and closed if the probe fails too.
 pub const LANE_DEAD_MS: u64 = 10_000;
+/// How long after a refused MULTI the commands of its block may still be on their way: what comes later was sent by a
+/// client that has read the refusal.
+pub const REFUSED_BLOCK_MS: u64 = 1_000;
 /// How long a client may take to give the password.
 pub const HANDSHAKE_MS: u64 = 10_000;
 /// How long what is in flight may take after SIGTERM. Below the 30 s that supervisors commonly give.

@@ -9,13 +9,20 @@
 //! (names) is behind one pointer. Never reads a clock and never knows how replies travel.
 
 use crate::command::{Handling, Local, Missing, Refusal, Spec, SpecId};
+use crate::limits;
 use crate::resp::{Proto, request::Args};
+use crate::trip::{NANOS_PER_MS, Nanos};
 
 /// Numbered databases that a client may name; only database 0 is served.
 pub const DATABASES: i64 = 16;
 
 /// What is sent to a client that has not authenticated.
 pub const NOAUTH: &str = "NOAUTH Authentication required.";
+
+/// What EXEC says of a block in which something was refused.
+const EXECABORT: &str = "EXECABORT Transaction discarded because of previous errors.";
+const IN_REFUSED_BLOCK: &str =
+    "ERR onetrip: not executed, because the MULTI before it was refused; DISCARD ends the block";
 
 /// The protocol state of one client.
 pub struct Session {
@@ -30,6 +37,8 @@ pub struct Session {
     authenticated: bool,
     no_evict: bool,
     no_touch: bool,
+    /// When a MULTI was refused whose block has not ended; 0: there is none.
+    refused_multi: Nanos,
 }
 
 /// What a client has told about itself.
@@ -86,19 +95,50 @@ impl Session {
             authenticated,
             no_evict: false,
             no_touch: false,
+            refused_multi: 0,
         }
     }
 
     /// May a request of this row be planned or answered? Asked of every request, before anything else.
     #[inline]
-    pub fn admit(&self, spec: &Spec) -> Admit {
+    pub fn admit(&mut self, spec: &Spec, now: Nanos) -> Admit {
         if !self.authenticated && !open_to_strangers(spec.handling) {
             return Admit::Refuse(NOAUTH);
         }
+        if self.refused_multi != 0
+            && let Some(text) = self.in_refused_block(spec, now)
+        {
+            return Admit::Refuse(text);
+        }
         match spec.handling {
+            Handling::Missing(Missing::Transactions) => {
+                self.refused_multi = if spec.name == "multi" { now.max(1) } else { 0 };
+                Admit::Refuse(missing(Missing::Transactions))
+            }
             Handling::Missing(what) => Admit::Refuse(missing(what)),
             Handling::Refuse(why) => Admit::Refuse(refusal(why)),
             _ => Admit::Pass,
+        }
+    }
+
+    /// What is said to the commands behind a refused MULTI. They were sent to be executed together or not at all, by a
+    /// client that may not have seen the refusal, so none is; EXEC and DISCARD end the block, and so does a while.
+    #[cold]
+    fn in_refused_block(&mut self, spec: &Spec, now: Nanos) -> Option<&'static str> {
+        match spec.name {
+            "exec" => {
+                self.refused_multi = 0;
+                Some(EXECABORT)
+            }
+            "discard" | "reset" | "quit" => {
+                self.refused_multi = 0;
+                None
+            }
+            _ if now > self.refused_multi + limits::REFUSED_BLOCK_MS * NANOS_PER_MS => {
+                self.refused_multi = 0;
+                None
+            }
+            _ => Some(IN_REFUSED_BLOCK),
         }
     }
 
@@ -228,6 +268,7 @@ impl Session {
         self.authenticated = authenticated;
         self.no_evict = false;
         self.no_touch = false;
+        self.refused_multi = 0;
         if let Some(names) = &mut self.names {
             names.name = Box::default();
         }
@@ -309,7 +350,7 @@ const _: () = assert!(size_of::<Session>() <= 64);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::table;
+    use crate::command::{lookup, table};
 
     fn row(handling: Handling) -> Spec {
         Spec { handling, ..table::ROWS[0] }
@@ -319,18 +360,42 @@ mod tests {
     fn strangers_may_only_authenticate_or_leave() {
         let mut session = Session::new(1, false, 0);
         for open in [Local::Auth, Local::Hello, Local::Quit, Local::Reset] {
-            assert_eq!(session.admit(&row(Handling::Local(open))), Admit::Pass);
+            assert_eq!(session.admit(&row(Handling::Local(open)), 0), Admit::Pass);
         }
         let closed = [Handling::Forward, Handling::Local(Local::Ping), Handling::Missing(Missing::Scripts)];
         for handling in closed {
-            assert_eq!(session.admit(&row(handling)), Admit::Refuse(NOAUTH));
+            assert_eq!(session.admit(&row(handling), 0), Admit::Refuse(NOAUTH));
         }
         session.set_authenticated();
-        assert_eq!(session.admit(&row(Handling::Forward)), Admit::Pass);
-        let Admit::Refuse(text) = session.admit(&row(Handling::Missing(Missing::Scripts))) else {
+        assert_eq!(session.admit(&row(Handling::Forward), 0), Admit::Pass);
+        let Admit::Refuse(text) = session.admit(&row(Handling::Missing(Missing::Scripts)), 0) else {
             panic!("admitted");
         };
         assert!(text.starts_with("ERR onetrip: scripts"));
+    }
+
+    #[test]
+    fn nothing_behind_a_refused_multi_is_executed() {
+        let mut session = Session::new(1, true, 0);
+        let mut says = |name: &str, ms: Nanos| {
+            let spec = &table::ROWS[lookup::by_name(name).expect("a command").0 as usize];
+            match session.admit(spec, ms * NANOS_PER_MS) {
+                Admit::Pass => "",
+                Admit::Refuse(text) => text,
+            }
+        };
+        let transactions = missing(Missing::Transactions);
+        assert_eq!(says("exec", 1), transactions);
+        assert_eq!(says("incr", 1), "");
+        assert_eq!(says("multi", 1), transactions);
+        assert_eq!((says("incr", 1), says("ping", 900)), (IN_REFUSED_BLOCK, IN_REFUSED_BLOCK));
+        assert_eq!((says("exec", 901), says("incr", 901)), (EXECABORT, ""));
+        assert_eq!(
+            (says("multi", 902), says("discard", 902), says("incr", 902)),
+            (transactions, transactions, "")
+        );
+        // Who comes later has read the refusal.
+        assert_eq!((says("multi", 903), says("incr", 1_904)), (transactions, ""));
     }
 
     #[test]

@@ -100,6 +100,18 @@ impl std::fmt::Display for Loss {
     }
 }
 
+/// A client that a large reply is streamed to, and that has too much of it unread.
+struct Choked {
+    window: Rc<RefCell<Window>>,
+    since: Nanos,
+}
+
+impl Choked {
+    fn patience_ends(&self) -> Nanos {
+        self.since + limits::STREAM_PATIENCE.as_nanos() as Nanos
+    }
+}
+
 pub struct Lane {
     pub shard: ShardId,
     pub proto: Proto,
@@ -119,8 +131,7 @@ pub struct Lane {
     fresh_bytes: usize,
     waker: Option<Waker>,
     woken: bool,
-    /// A client that a large reply is streamed to, and that has too much of it unread, since when.
-    choked: Option<(Rc<RefCell<Window>>, Nanos)>,
+    choked: Option<Choked>,
     /// What the gauges were told: requests in flight, bytes held, time of the oldest request (0: none).
     told: (u64, u64, Nanos),
     /// Clients that wait until the lane has room.
@@ -299,14 +310,17 @@ impl Lane {
     /// Whether nothing should be read from the shard now, because a client has too much of a large reply unread. One
     /// that reads too slowly is given up, so that the others on this lane wait for a bounded time.
     pub fn holds_back(&mut self, turn: &mut Turn<'_>) -> bool {
-        let Some((window, since)) = &self.choked else { return false };
-        let choked = window.borrow().is_choked(2);
-        if choked && turn.now < since + limits::STREAM_PATIENCE.as_nanos() as Nanos {
+        let Some(choked) = &self.choked else { return false };
+        let over = turn.now >= choked.patience_ends();
+        let mut window = choked.window.borrow_mut();
+        let still = window.is_choked(true);
+        if still && !over {
             return true;
         }
-        if choked {
-            window.borrow_mut().give_up(turn.pool);
+        if still {
+            window.give_up(turn.pool);
         }
+        drop(window);
         self.choked = None;
         false
     }
@@ -345,11 +359,11 @@ impl Lane {
         self.ledger.rope.release(answered);
         if let Some(window) = &mut window {
             window.notify();
-            if window.is_choked(1)
+            if window.is_choked(false)
                 && let (Some(waker), Some(to)) = (&self.waker, &trip.to)
             {
                 window.wake_when_read(waker);
-                self.choked = Some((Rc::clone(to), turn.now));
+                self.choked = Some(Choked { window: Rc::clone(to), since: turn.now });
             }
         }
         if let Some(loss) = loss {
@@ -431,9 +445,12 @@ impl Lane {
         let probe = self.stalled.then(|| self.last_byte + self.limits.dead);
         let wait =
             if self.link == Link::Up && !self.stalled { self.limits.request } else { self.limits.connect };
-        let patience =
-            self.choked.as_ref().map(|(_, since)| since + limits::STREAM_PATIENCE.as_nanos() as Nanos);
-        self.oldest_live().map(|at| at + wait).into_iter().chain(probe).chain(patience).min()
+        self.oldest_live().map(|at| at + wait).into_iter().chain(probe).chain(self.patience_ends()).min()
+    }
+
+    /// When a client that a reply is streamed to must have read some of it.
+    pub fn patience_ends(&self) -> Option<Nanos> {
+        self.choked.as_ref().map(Choked::patience_ends)
     }
 
     /// Fails the trips whose time is up; their replies, should they come, will be swallowed.

@@ -16,12 +16,18 @@ const TICK_MIN: Nanos = 1_000_000;
 #[derive(Default)]
 pub struct Timer {
     sleep: Option<Pin<Box<Sleep>>>,
+    /// What it is armed for.
+    at: Nanos,
 }
 
 impl Timer {
     /// Lets the lane fail what has waited too long, and sees to it that the task is woken for the next.
     #[inline]
     pub fn poll(&mut self, lane: &RefCell<Lane>, tools: &Tools, cx: &mut Context<'_>) {
+        // The one thing that can come up earlier than what it is armed for.
+        if lane.borrow().patience_ends().is_some_and(|at| at < self.at) {
+            self.sleep = None;
+        }
         loop {
             if self.sleep.is_none() {
                 let Some(at) = lane.borrow().next_tick() else { return };
@@ -45,6 +51,7 @@ impl Timer {
     }
 
     fn arm(&mut self, at: Nanos, tools: &Tools) {
+        self.at = at;
         self.sleep = Some(Box::pin(sleep_until(tools.clock.instant(at).into())));
     }
 }

@@ -91,12 +91,15 @@ impl Window {
         self.check_bounds(turn);
     }
 
-    /// Whether the client leaves unread more than its soft output bound, divided by `part`, of a reply that is being
-    /// streamed to it.
+    /// Whether the client leaves so much unread of a reply that is being streamed to it that no more should be taken
+    /// from its shard; `eased` asks whether that is so still, after it was.
     #[inline]
-    pub fn is_choked(&self, part: usize) -> bool {
-        self.output.len() > self.limits.output_soft / part
-            && self.places.front().is_some_and(|place| place.state == State::Streaming)
+    pub fn is_choked(&self, eased: bool) -> bool {
+        let streaming = || self.places.front().is_some_and(|place| place.state == State::Streaming);
+        self.output.len() > limits::STREAM_BYTES && streaming() && {
+            let bound = (self.limits.output_hard / 4 * 3).min(self.share as usize).max(limits::STREAM_BYTES);
+            self.output.len() > if eased { bound / 8 * 7 } else { bound }
+        }
     }
 
     /// Wakes `lane` when the client has read enough, or has gone.

@@ -254,7 +254,7 @@ impl Window {
     pub fn written(&mut self, n: usize, turn: &mut Turn<'_>) {
         self.output.consume(n, turn.pool);
         self.end_trip(turn);
-        if self.streamer.is_some() && !self.is_choked(2) {
+        if self.streamer.is_some() && !self.is_choked(true) {
             self.release_streamer();
         }
     }

@@ -68,3 +68,28 @@ fn a_stopped_shard_costs_the_others_no_time() {
     let usual = before.max(after).max(Duration::from_millis(10));
     assert!(during <= 2 * usual, "{during:?} against a usual worst of {usual:?}");
 }
+
+/// Whoever doesn't read a reply that is too large to be held is given up, so that the shard's other clients go on.
+#[test]
+fn clients_that_do_not_read_large_replies_hold_their_shard_up_for_a_bounded_time() {
+    let _turn = alone();
+    let servers = redis_servers(1);
+    let proxy = Proxy::over(&servers);
+    assert!(servers[0].client().command(&[&b"SET"[..], b"huge", &vec![b'h'; 100 << 20]]).is_simple("OK"));
+    let hoarders: Vec<_> = (0..2)
+        .map(|_| {
+            let mut client = proxy.client();
+            client.send(&request(&["GET", "huge"]));
+            client
+        })
+        .collect();
+    let tag = "x".to_owned();
+    let worst = worst_wait(&proxy, &[&tag], Duration::from_secs(7));
+    let gone =
+        || proxy.metrics().sum("onetrip_client_connections_closed_total", &[("reason", "output_limit")]);
+    println!("worst wait {worst:?}, {} given up", gone());
+    assert_eq!(gone(), 2.0);
+    // Two seconds for each, and what it takes to move 200 MB.
+    assert!(worst < Duration::from_secs(6), "the others waited {worst:?}");
+    drop(hoarders);
+}

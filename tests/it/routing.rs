@@ -3,7 +3,7 @@
 //! That a key lives on exactly one shard, that commands over several are split or refused, never half done, and that
 //! what a later version brings is refused at once, in words that say what to do instead.
 
-use crate::harness::{Client, Proxy, Reply, beside_others, redis_servers, tags_by_shard};
+use crate::harness::{Client, Proxy, Reply, beside_others, redis_servers, requests, tags_by_shard};
 
 const CROSSSLOT: &str = "-CROSSSLOT Keys in request don't hash to the same slot\r\n";
 
@@ -138,15 +138,30 @@ fn reads_of_all_shards_with_one_out_of_reach_may_be_sent_again() {
     client.expect(&["DEL", &keys[0], &keys[1], &keys[2]], gone);
 }
 
+/// What a client sends as one transaction is not executed in part because this version has no transactions.
+#[test]
+fn the_body_of_a_refused_transaction_is_not_executed() {
+    let _turn = beside_others();
+    for proxy in [Proxy::over(&redis_servers(2)), Proxy::embedded(2)] {
+        let mut client = proxy.client();
+        client.send(&requests(&["MULTI", "INCR n", "SET n 5", "EXEC", "EXISTS n", "PING"]));
+        let got = client.raw_replies(6).concat();
+        let text = String::from_utf8_lossy(&got);
+        assert!(text.starts_with("-ERR onetrip: MULTI") && text.contains("-EXECABORT "), "{text}");
+        assert!(got.ends_with(b":0\r\n+PONG\r\n"), "{text}");
+    }
+}
+
 #[test]
 fn what_a_later_version_brings_is_refused_at_once() {
     let _turn = beside_others();
     let servers = redis_servers(3);
     let proxy = Proxy::over(&servers);
     let mut client = proxy.client();
-    let later: [&[&str]; 11] = [
-        &["MULTI"],
+    let later: [&[&str]; 12] = [
         &["EXEC"],
+        &["MULTI"],
+        &["DISCARD"],
         &["WATCH", "a"],
         &["BLPOP", "a", "0"],
         &["XREAD", "BLOCK", "0", "STREAMS", "a", "0"],

@@ -144,7 +144,7 @@ impl Conversation {
         if !spec.arity_ok(args.len()) {
             return self.error(id, spec, args, errors::wrong_arity(spec).as_bytes(), turn);
         }
-        if let Admit::Refuse(text) = self.session.admit(spec) {
+        if let Admit::Refuse(text) = self.session.admit(spec, turn.now) {
             return self.error(id, spec, args, text.as_bytes(), turn);
         }
         match spec.handling {

@@ -73,7 +73,7 @@ impl Client {
             panic!("not a command: {line}");
         };
         let mut out = BytesMut::new();
-        match (self.session.admit(spec), spec.handling) {
+        match (self.session.admit(spec, 0), spec.handling) {
             (Admit::Refuse(text), _) => write::error(&mut out, text),
             (Admit::Pass, Handling::Local(op)) => {
                 self.after = answer(op, args, &mut self.session, &self.facts, &mut out);
