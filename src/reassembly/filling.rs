@@ -139,10 +139,10 @@ impl Window {
         let place = &mut self.places[index];
         if place.source == Source::GATHER {
             let number = place.len;
-            self.held += bytes.len();
             if self.gather(number).fill(part, bytes, end) {
                 self.places[index].state = State::Done;
             }
+            self.bound_gather(number, bytes.len());
         } else if place.state == State::Streaming {
             place.len = place.len.saturating_add(bytes.len() as u32);
             if !place.silent {
@@ -158,6 +158,19 @@ impl Window {
             self.advance(turn);
         }
         self.check_bounds(turn);
+    }
+
+    /// Parts can't be streamed, since where each byte belongs is not known before all are there. So what they may not be
+    /// together becomes an error in their place, rather than the end of the connection.
+    fn bound_gather(&mut self, number: u32, added: usize) {
+        let bound = self.limits.output_hard;
+        if self.gather(number).is_given_up() {
+            return;
+        }
+        self.held += added;
+        if self.waiting_bytes() > bound && self.gather(number).only_reads() {
+            self.held -= self.gather(number).give_up(bound);
+        }
     }
 
     pub(super) fn gather(&mut self, number: u32) -> &mut Gather {

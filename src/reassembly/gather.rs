@@ -5,7 +5,7 @@
 //! the merge's business.
 
 use super::merge::{Merge, Part, merge};
-use crate::resp::Proto;
+use crate::resp::{Proto, write};
 use crate::slot::ShardId;
 
 pub struct Gather {
@@ -15,6 +15,8 @@ pub struct Gather {
     complete: Vec<bool>,
     due: usize,
     outcome_unknown: bool,
+    /// There was no room for what came, so it is not kept: the bound, bytes.
+    oversize: Option<usize>,
 }
 
 impl Gather {
@@ -32,6 +34,7 @@ impl Gather {
             due: parts.len(),
             parts,
             outcome_unknown: false,
+            oversize: None,
         }
     }
 
@@ -39,7 +42,9 @@ impl Gather {
     pub(super) fn fill(&mut self, part: u16, bytes: &[u8], end: bool) -> bool {
         let part = part as usize;
         assert!(!self.complete[part], "a second reply to one part");
-        self.parts[part].reply.extend_from_slice(bytes);
+        if self.oversize.is_none() {
+            self.parts[part].reply.extend_from_slice(bytes);
+        }
         if end {
             self.complete[part] = true;
             self.due -= 1;
@@ -51,6 +56,23 @@ impl Gather {
     pub(super) fn retract(&mut self, part: u16) -> usize {
         assert!(!self.complete[part as usize], "a complete part stands");
         std::mem::take(&mut self.parts[part as usize].reply).len()
+    }
+
+    /// Drops what has come and what will: there is no room for it within `bound`. Returns how many bytes that frees.
+    pub(super) fn give_up(&mut self, bound: usize) -> usize {
+        let held = self.held();
+        self.parts.iter_mut().for_each(|part| part.reply = Vec::new());
+        self.oversize = Some(bound);
+        held
+    }
+
+    /// Whether nothing was changed for it, so that an error in its place hides nothing that happened.
+    pub(super) fn only_reads(&self) -> bool {
+        !self.how.changes()
+    }
+
+    pub(super) fn is_given_up(&self) -> bool {
+        self.oversize.is_some()
     }
 
     pub(super) fn set_outcome_unknown(&mut self) {
@@ -68,6 +90,13 @@ impl Gather {
 
     pub(super) fn merged(self) -> Vec<u8> {
         let mut out = Vec::new();
+        if let Some(bound) = self.oversize {
+            let text = format!(
+                "ERR onetrip: no room for the parts of this reply within limits.output_hard_bytes ({bound}); ask for less at a time"
+            );
+            write::error(&mut out, &text);
+            return out;
+        }
         merge(self.how, &self.parts, self.proto, &mut out);
         out
     }

@@ -179,6 +179,28 @@ fn an_mget_of_ten_thousand_keys() {
     }
 }
 
+/// Parts can't be streamed. What they may not be together is told, and the client stays.
+#[test]
+fn a_gathered_reply_above_the_bound_is_an_error() {
+    let _turn = alone();
+    let servers = redis_servers(2);
+    let proxy = Proxy::over(&servers);
+    let mut client = proxy.client();
+    let value = "v".repeat(10_000);
+    let keys: Vec<String> = (0..8_000).map(|n| format!("key:{n}")).collect();
+    for keys in keys.chunks(1_000) {
+        let mut set = vec!["MSET"];
+        keys.iter().for_each(|key| set.extend([key, value.as_str()]));
+        assert!(client.command(&set).is_simple("OK"));
+    }
+    let mut get = vec!["MGET"];
+    get.extend(keys.iter().map(String::as_str));
+    let reply = client.command(&get);
+    assert!(reply.is_error("ERR onetrip: no room for the parts of this reply within"), "{reply:?}");
+    get.truncate(2_001);
+    assert_eq!(client.command(&get).items().len(), 2_000);
+}
+
 #[test]
 fn ten_thousand_connections_and_not_one_more() {
     let _turn = alone();

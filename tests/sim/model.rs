@@ -115,6 +115,10 @@ impl Model {
             }
             _ => {}
         }
+        if error.starts_with("-ERR onetrip: no room for the parts of this reply within") {
+            assert!(matches!(op, Op::Mget(_) | Op::Keys(_)), "{op:?} drew {error:?}");
+            return Verdict::Answered;
+        }
         let verdict = self.verdict(op, error.trim_end_matches("\r\n"));
         let verdict = verdict.unwrap_or_else(|| panic!("{op:?} drew {error:?}"));
         if verdict == Verdict::UnknownOutcome {
@@ -136,7 +140,7 @@ impl Model {
                 }
                 // Several shards: which have done their part, which have not, and why.
                 let reason = text.strip_prefix("ERR ").unwrap_or(&text);
-                let sums = matches!(op, Op::Del(_) | Op::Mset(_) | Op::DbSize);
+                let sums = matches!(op, Op::Del(_) | Op::Mset(_));
                 if let Some(lists) =
                     error.strip_prefix("-ERR onetrip: ").and_then(|e| e.strip_suffix(&format!(": {reason}")))
                     && sums

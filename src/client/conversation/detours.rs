@@ -105,8 +105,28 @@ impl Conversation {
         }
         world.facts.now_us.set(turn.unix_us());
         match fanout::plan(how, args, world) {
+            Ok(planned) if how == FanOut::Info => {
+                let requests = self.within_reach(planned.requests, world, turn);
+                self.scatter(planned.how, &requests, command, &args, world, turn)
+            }
             Ok(planned) => self.scatter(planned.how, &planned.requests, command, &args, world, turn),
             Err(text) => self.error(command.0, command.1, &args, text.as_bytes(), turn),
+        }
+    }
+
+    /// Those of `requests` whose shards can be asked now; all of them if none can. Clients ask for INFO before anything
+    /// else, and one dead shard must not lock them out of the others.
+    fn within_reach(
+        &self,
+        requests: Vec<(ShardId, Vec<u8>)>,
+        world: &World,
+        turn: &Turn<'_>,
+    ) -> Vec<(ShardId, Vec<u8>)> {
+        let proto = self.session.proto();
+        let asked = |shard: ShardId| world.lanes.lane(shard, proto).borrow().refuses(turn.now).is_none();
+        match requests.iter().any(|(shard, _)| asked(*shard)) {
+            true => requests.into_iter().filter(|(shard, _)| asked(*shard)).collect(),
+            false => requests,
         }
     }
 

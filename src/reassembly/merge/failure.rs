@@ -33,11 +33,10 @@ pub(super) fn write(how: &Merge, parts: &[Part], out: &mut Vec<u8>) {
         // What every shard says alike is what one server would have said.
         return write::error_bytes(out, failed[0].1);
     }
-    let changes = matches!(how, Merge::Sum { writes: true } | Merge::AllSucceeded | Merge::Pairs);
     let Some((part, first)) = failed.iter().find(|(_, text)| is_unknown(text)).or(failed.first()) else {
         return;
     };
-    if changes && parts.len() > 1 && (done || unknown) {
+    if how.changes() && parts.len() > 1 && (done || unknown) {
         write::error_bytes(out, &partly(parts, first));
     } else {
         write::error_bytes(out, &named(part.shard, first));

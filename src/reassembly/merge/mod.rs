@@ -53,8 +53,24 @@ pub enum Merge {
     Info { sections: info::Sections, own: Box<info::Own> },
 }
 
+impl Merge {
+    /// Whether the shards have changed something for it.
+    pub fn changes(&self) -> bool {
+        matches!(self, Merge::Sum { writes: true } | Merge::AllSucceeded | Merge::Pairs)
+    }
+}
+
 /// Puts one reply together, in the protocol version that the parts are in.
 pub fn merge(how: Merge, parts: &[Part], proto: Proto, out: &mut Vec<u8>) {
+    let answered: Vec<Part>;
+    let parts = match how {
+        // What is told of a part of the shards is better than nothing; which are out of reach is told by other means.
+        Merge::Info { .. } if parts.iter().any(|part| failure::text(&part.reply).is_none()) => {
+            answered = parts.iter().filter(|part| failure::text(&part.reply).is_none()).cloned().collect();
+            &answered
+        }
+        _ => parts,
+    };
     if parts.iter().any(|part| failure::text(&part.reply).is_some()) {
         return failure::write(&how, parts, out);
     }
