@@ -186,12 +186,14 @@ fn raise_descriptor_limit(clients: usize) {
 }
 
 async fn listen(config: &Config) -> io::Result<(Vec<Entrance>, Vec<Address>)> {
-    let mut entrances = Vec::new();
+    let (mut entrances, mut listening) = (Vec::new(), Vec::new());
     for address in &config.proxy.listen {
         let bound = accept::bind(address).await;
-        entrances.push(bound.map_err(|error| cannot_listen(address, &error))?);
+        let entrance = bound.map_err(|error| cannot_listen(address, &error))?;
+        listening.push(entrance.address(address));
+        entrances.push(entrance);
     }
-    Ok((entrances, config.proxy.listen.clone()))
+    Ok((entrances, listening))
 }
 
 fn cannot_listen(address: &Address, error: &io::Error) -> io::Error {
@@ -210,8 +212,12 @@ fn serve_admin(config: &Config, metrics: &Arc<Metrics>, health: &Arc<Health>) ->
         shard_names: config.shards.names(),
         started: Instant::now(),
     };
-    admin::spawn(listener, address, facts)?;
-    Ok(Some(address.clone()))
+    let bound = match (address, listener.local_addr()) {
+        (Address::Tcp { host, .. }, Ok(at)) => Address::Tcp { host: host.clone(), port: at.port() },
+        _ => address.clone(),
+    };
+    admin::spawn(listener, &bound, facts)?;
+    Ok(Some(bound))
 }
 
 /// What the answers given here say of this process.

@@ -186,6 +186,7 @@ fn world(setup: &Setup) -> World {
         idle: setup.idle,
         decoder: RefCell::default(),
         positions: RefCell::default(),
+        strangers: Cell::default(),
         closing: Cell::new(false),
     }
 }

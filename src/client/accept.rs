@@ -10,12 +10,16 @@ use crate::metrics::{Listener, Rejected};
 use socket2::{SockRef, TcpKeepalive};
 use std::fs::File;
 use std::io::{self, Write};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener, UnixStream, lookup_host};
 use tokio::sync::mpsc;
 
+/// Time between two log lines about the same want.
+const SAY_AGAIN: Duration = Duration::from_secs(10);
 /// Connections that the kernel keeps for us until they are accepted.
 const BACKLOG: u32 = 4_096;
 /// How long accepting rests when there is no descriptor left.
@@ -68,16 +72,47 @@ enum Bound {
 /// A listening socket; a unix socket's file goes with it.
 pub struct Entrance {
     bound: Bound,
-    file: Option<std::path::PathBuf>,
+    /// Held for its end.
+    _file: Option<SocketFile>,
 }
 
-impl Drop for Entrance {
+/// A unix socket's file: removed at the end, if it is still the one that was made here.
+struct SocketFile {
+    path: PathBuf,
+    made: (u64, u64),
+}
+
+impl SocketFile {
+    fn of(path: &Path) -> io::Result<SocketFile> {
+        Ok(SocketFile { path: path.to_owned(), made: identity(path)? })
+    }
+}
+
+impl Drop for SocketFile {
     fn drop(&mut self) {
-        if let Some(path) = &self.file {
-            // Nothing can be done about a file that is already gone.
-            let _ = std::fs::remove_file(path);
+        if identity(&self.path).is_ok_and(|found| found == self.made) {
+            // Nothing can be done about a file that can't be removed.
+            let _ = std::fs::remove_file(&self.path);
         }
     }
+}
+
+/// Device and inode of what stands at a path.
+fn identity(path: &Path) -> io::Result<(u64, u64)> {
+    let file = std::fs::symlink_metadata(path)?;
+    Ok((file.dev(), file.ino()))
+}
+
+/// Makes room for a socket: removes what a dead process has left, and nothing else.
+fn clear_dead_socket(path: &Path) -> io::Result<()> {
+    let Ok(found) = std::fs::symlink_metadata(path) else { return Ok(()) };
+    if !found.file_type().is_socket() {
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, "what stands there is not a socket"));
+    }
+    if std::os::unix::net::UnixStream::connect(path).is_ok() {
+        return Err(io::Error::new(io::ErrorKind::AddrInUse, "another process listens on this socket"));
+    }
+    std::fs::remove_file(path)
 }
 
 /// Binds a listening address.
@@ -89,32 +124,40 @@ pub async fn bind(address: &Address) -> io::Result<Entrance> {
             let socket = if at.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
             socket.set_reuseaddr(true)?;
             socket.bind(at)?;
-            Ok(Entrance { bound: Bound::Tcp(socket.listen(BACKLOG)?), file: None })
+            Ok(Entrance { bound: Bound::Tcp(socket.listen(BACKLOG)?), _file: None })
         }
         Address::Unix(path) => {
-            if path.exists() {
-                if std::os::unix::net::UnixStream::connect(path).is_ok() {
-                    return Err(io::Error::new(
-                        io::ErrorKind::AddrInUse,
-                        "another process listens on this socket",
-                    ));
-                }
-                std::fs::remove_file(path)?;
-            }
-            let name: Arc<str> = path.to_string_lossy().into();
-            Ok(Entrance { bound: Bound::Unix(UnixListener::bind(path)?, name), file: Some(path.clone()) })
+            clear_dead_socket(path)?;
+            let bound = Bound::Unix(UnixListener::bind(path)?, path.to_string_lossy().into());
+            Ok(Entrance { bound, _file: Some(SocketFile::of(path)?) })
         }
     }
 }
 
 impl Entrance {
+    /// Where clients come in: `asked`, with the port that was really bound.
+    pub fn address(&self, asked: &Address) -> Address {
+        match (&self.bound, asked) {
+            (Bound::Tcp(listener), Address::Tcp { host, port }) => {
+                let port = listener.local_addr().map_or(*port, |bound| bound.port());
+                Address::Tcp { host: host.clone(), port }
+            }
+            _ => asked.clone(),
+        }
+    }
+
     /// Accepts clients for as long as it is polled.
     pub async fn serve(&self, reception: &Reception) {
         let mut reserve = File::open("/dev/null").ok();
+        let mut said: Option<Instant> = None;
         loop {
             match self.accept(reception.keepalive).await {
                 Ok(arrival) => receive(arrival, reception).await,
                 Err(error) if out_of_descriptors(&error) => {
+                    if said.is_none_or(|at| at.elapsed() > SAY_AGAIN) {
+                        tracing::error!("no file descriptor left: raise the limit (ulimit -n, LimitNOFILE=)");
+                        said = Some(Instant::now());
+                    }
                     self.refuse_one(&mut reserve, reception).await;
                     tokio::time::sleep(DESCRIPTOR_REST).await;
                 }
@@ -126,7 +169,6 @@ impl Entrance {
 
     /// With the descriptor that was kept for this, tells one waiting client why it can't come in.
     async fn refuse_one(&self, reserve: &mut Option<File>, reception: &Reception) {
-        tracing::error!("no file descriptor left: raise the limit (ulimit -n, LimitNOFILE=)");
         *reserve = None;
         if let Ok(Ok(arrival)) = tokio::time::timeout(Duration::ZERO, self.accept(None)).await {
             refuse(arrival, Rejected::Descriptors, reception);

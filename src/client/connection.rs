@@ -29,9 +29,10 @@ const HUNGER_LOOK: Duration = Duration::from_millis(100);
 const READS_A_TURN: usize = 4;
 
 pub struct Connection {
+    /// Before the socket: who sees its connection closed is no longer listed.
+    registration: Registration,
     socket: Socket,
     conversation: Conversation,
-    registration: Registration,
     world: Rc<World>,
     /// What the buffer gauges and the budget have been told: undecoded, unread and claimed bytes.
     told: (usize, usize, usize),

@@ -14,7 +14,7 @@ use crate::turn::Tools;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub struct World {
     pub tools: Rc<Tools>,
@@ -36,11 +36,27 @@ pub struct World {
     pub decoder: RefCell<Decoder>,
     /// Positions of the keys of the request at hand.
     pub positions: RefCell<Vec<u32>>,
+    /// When a client that speaks another protocol was logged last, and how many have come since that were not.
+    pub strangers: Cell<(Option<Instant>, u64)>,
     /// No new commands: the process is shutting down and its time is up.
     pub closing: Cell<bool>,
 }
 
+/// Time between two log lines about clients that speak another protocol.
+const SAY_AGAIN: Duration = Duration::from_secs(10);
+
 impl World {
+    /// Logs that a client speaks `what` instead of RESP; a flood of them is one line now and then.
+    #[cold]
+    pub fn tell_of_stranger(&self, what: &str) {
+        let (said, unsaid) = self.strangers.get();
+        if said.is_some_and(|at| at.elapsed() < SAY_AGAIN) {
+            return self.strangers.set((said, unsaid + 1));
+        }
+        self.strangers.set((Some(Instant::now()), 0));
+        tracing::warn!(others = unsaid, "closed a connection that speaks {what}");
+    }
+
     /// What INFO says of this process now.
     pub fn own_now(&self) -> Own {
         let now_us = self.facts.now_us.get();

@@ -23,27 +23,51 @@ const ASK_AGAIN: Duration = Duration::from_millis(200);
 /// Called with the lowest version of the shards, once all of them have answered and whenever it changes.
 type OnVersion = Box<dyn Fn(&str) + Send + Sync>;
 
+/// The version that clients are told of a shard that does not say: the oldest that is supported.
+const VERSION_UNTOLD: &str = "7.0.0";
+
 /// What is known of all shards.
 pub struct Overview {
     gauges: Arc<[ShardGauge]>,
-    versions: Mutex<Vec<Option<String>>>,
+    known: Mutex<Vec<Known>>,
     on_version: OnVersion,
+}
+
+/// What is known of one shard.
+#[derive(Clone, Default)]
+struct Known {
+    /// `None` until it can be served from.
+    version: Option<String>,
+    run_id: Option<String>,
+    /// What was said of it last, so that it is said once.
+    said: Option<&'static str>,
 }
 
 impl Overview {
     pub fn new(gauges: Arc<[ShardGauge]>, on_version: OnVersion) -> Overview {
-        let versions = Mutex::new(vec![None; gauges.len()]);
-        Overview { gauges, versions, on_version }
+        let known = Mutex::new(vec![Known::default(); gauges.len()]);
+        Overview { gauges, known, on_version }
     }
 
     /// Asks one shard again and again; does not end.
     pub async fn watch(self: Arc<Overview>, shard: usize, target: Target, timeouts: Timeouts) {
+        let mut complaint = None;
         loop {
-            if let Ok(mut socket) = dial(&target, Proto::Resp2, &timeouts).await {
-                while let Ok(Ok(info)) = timeout(timeouts.handshake, info(&mut socket)).await {
-                    self.learn(shard, &info);
-                    sleep(ASK_EVERY).await;
+            match dial(&target, Proto::Resp2, &timeouts).await {
+                Ok(mut socket) => {
+                    if complaint.take().is_some() {
+                        tracing::info!(shard, address = %target.address, "the shard answers now");
+                    }
+                    while let Ok(Ok(info)) = timeout(timeouts.handshake, info(&mut socket)).await {
+                        self.learn(shard, &info);
+                        sleep(ASK_EVERY).await;
+                    }
                 }
+                Err(error) if complaint.as_ref() != Some(&error) => {
+                    tracing::warn!(shard, address = %target.address, error = error.advice(), "the shard does not answer, trying on");
+                    complaint = Some(error);
+                }
+                Err(_) => {}
             }
             sleep(ASK_AGAIN).await;
         }
@@ -55,13 +79,34 @@ impl Overview {
         if let Some(bytes) = field(info, "used_memory").and_then(|bytes| bytes.parse().ok()) {
             gauge.memory_bytes.set(bytes);
         }
-        let mut versions = self.versions.lock().unwrap_or_else(PoisonError::into_inner);
-        versions[shard] = Some(field(info, "redis_version").unwrap_or("0.0.0").to_owned());
-        let all: Option<Vec<&str>> = versions.iter().map(Option::as_deref).collect();
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known[shard].run_id = field(info, "run_id").map(str::to_owned);
+        let objection = objection(&known, shard, info);
+        let version = field(info, "redis_version").unwrap_or(VERSION_UNTOLD).to_owned();
+        known[shard].version = objection.is_none().then_some(version);
+        let untold = info.starts_with('-').then_some("its INFO is refused to this user, so its version, keys and memory are not known; shards.report_version says what clients are told");
+        let say = objection.or(untold);
+        if say != std::mem::replace(&mut known[shard].said, say)
+            && let Some(say) = say
+        {
+            tracing::error!(shard, "{say}");
+        }
+        let all: Option<Vec<&str>> = known.iter().map(|known| known.version.as_deref()).collect();
         if let Some(lowest) = all.and_then(|all| all.into_iter().min_by_key(|version| numbers(version))) {
             (self.on_version)(lowest);
         }
     }
+}
+
+/// Why a server can't be this shard, however well it answers.
+fn objection(known: &[Known], shard: usize, info: &str) -> Option<&'static str> {
+    let own = &known[shard].run_id;
+    if field(info, "cluster_enabled") == Some("1") {
+        return Some("it is a node of a real cluster, which this version can't serve: name plain servers");
+    }
+    let twice =
+        own.is_some() && known.iter().enumerate().any(|(i, other)| i != shard && other.run_id == *own);
+    twice.then_some("it is the same server as another shard: name each server once")
 }
 
 async fn info(socket: &mut Socket) -> io::Result<String> {
@@ -116,5 +161,22 @@ mod tests {
         assert_eq!(*told.lock().expect("told"), ["7.2.9"]);
         assert_eq!(gauges[0].keys.get(), Some(7.0));
         assert_eq!(gauges[1].memory_bytes.get(), Some(1024.0));
+    }
+
+    #[test]
+    fn what_can_not_be_a_shard_keeps_the_whole_from_being_ready() {
+        let told = Arc::new(Mutex::new(0));
+        let tell = Arc::clone(&told);
+        let gauges: Arc<[ShardGauge]> = Arc::new([ShardGauge::default(), ShardGauge::default()]);
+        let overview = Overview::new(gauges, Box::new(move |_| *tell.lock().expect("told") += 1));
+        let server = |run_id: &str| format!("redis_version:7.0.15\r\nrun_id:{run_id}\r\n");
+        overview.learn(0, &server("a"));
+        overview.learn(1, &server("a"));
+        overview.learn(1, &format!("{}cluster_enabled:1\r\n", server("b")));
+        assert_eq!(*told.lock().expect("told"), 0);
+        overview.learn(1, &server("b"));
+        assert_eq!(*told.lock().expect("told"), 1);
+        overview.learn(1, "-NOPERM no INFO\r\n");
+        assert_eq!(*told.lock().expect("told"), 2);
     }
 }

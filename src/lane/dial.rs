@@ -22,6 +22,17 @@ pub struct DialError {
 }
 
 impl DialError {
+    /// The error, and what to set where it is about the login.
+    pub fn advice(&self) -> String {
+        match self.kind {
+            LaneError::Auth => format!(
+                "{} (set [shards] user and password or password_file, or ONETRIP_SHARD_PASSWORD)",
+                self.text
+            ),
+            _ => self.text.clone(),
+        }
+    }
+
     fn new(kind: LaneError, text: impl std::fmt::Display) -> DialError {
         DialError { kind, text: text.to_string() }
     }

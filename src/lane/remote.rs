@@ -64,7 +64,7 @@ impl Remote {
                 Err(error) => {
                     if complaint.as_ref() != Some(&error) {
                         let lane = self.lane.borrow();
-                        tracing::warn!(shard = %lane.shard, address = lane.address(), error = error.text, "cannot reach the shard, trying on");
+                        tracing::warn!(shard = %lane.shard, address = lane.address(), error = error.advice(), "cannot reach the shard, trying on");
                     }
                     self.tools.turn(|turn| self.lane.borrow_mut().refused(turn, error.kind));
                     complaint = Some(error);

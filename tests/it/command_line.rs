@@ -4,8 +4,8 @@
 //! run, each with its key. What is checked here of texts is only what they must contain.
 
 use crate::harness::{
-    Proxy, ProxyOptions, alone, beside_others, free_port, onetrip, redis_servers, request, requests, show,
-    wait_until,
+    Proxy, ProxyOptions, RedisOptions, RedisServer, alone, beside_others, free_port, onetrip, redis_servers,
+    request, requests, show, wait_until,
 };
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -105,6 +105,52 @@ fn a_port_in_use_is_an_error_that_names_it() {
     let (code, said) = onetrip(&["--listen", &listen, "--admin", &admin]);
     assert_ne!(code, 0, "it serves at a port that is taken");
     assert!(said.contains(&listen), "{said}");
+}
+
+#[test]
+fn a_file_that_is_no_socket_is_left_alone() {
+    let _turn = beside_others();
+    let folder = TempDir::new().expect("a folder");
+    let path = folder.path().join("precious");
+    std::fs::write(&path, "precious").expect("a file");
+    let listen = format!("unix:{}", path.display());
+    let (code, said) = onetrip(&["--listen", &listen, "--admin", "none"]);
+    assert!(code != 0 && said.contains("not a socket"), "{code}: {said}");
+    assert_eq!(std::fs::read_to_string(&path).expect("it is still there"), "precious");
+}
+
+#[test]
+fn a_shard_that_can_not_be_one_is_told_at_the_start() {
+    let _turn = beside_others();
+    let servers = redis_servers(1);
+    let cluster = RedisServer::with(&RedisOptions { cluster: true, ..RedisOptions::default() });
+    let address = servers[0].address().flag();
+    let nobody = format!("127.0.0.1:{}", free_port());
+    for (other, said) in [
+        (nobody.clone(), "the shard does not answer, trying on"),
+        (address.replace("127.0.0.1", "localhost"), "it is the same server as another shard"),
+        (cluster.address().flag(), "it is a node of a real cluster"),
+    ] {
+        let backends = vec![address.clone(), other];
+        let proxy = Proxy::unready(ProxyOptions { backends, ..ProxyOptions::default() });
+        wait_until(said, Duration::from_secs(5), || proxy.output().contains(said));
+        assert_eq!(proxy.get("/readyz").status, 503);
+    }
+}
+
+#[test]
+fn strangers_are_told_of_once_in_a_while() {
+    let _turn = beside_others();
+    let proxy = Proxy::embedded(1);
+    for _ in 0..50 {
+        let mut client = proxy.client();
+        client.send(b"POST / HTTP/1.1\r\nHost: x\r\n\r\n");
+        assert_eq!(client.until_closed(Duration::from_secs(2)), b"");
+    }
+    let mut client = proxy.client();
+    client.send(&[0x16, 0x03, 0x01, 0x02, 0x00, 0x01]);
+    assert_eq!(client.until_closed(Duration::from_secs(2)), b"");
+    assert_eq!(proxy.output().matches("closed a connection that speaks").count(), 1);
 }
 
 #[test]

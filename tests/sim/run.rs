@@ -279,6 +279,7 @@ fn world(shards: u16, lane_bytes: usize, metrics: &Arc<WorkerMetrics>, rng: &mut
         idle: None,
         decoder: RefCell::default(),
         positions: RefCell::default(),
+        strangers: Cell::default(),
         closing: Cell::new(false),
     }
 }

@@ -193,11 +193,17 @@ impl Conversation {
     }
 
     #[cold]
-    pub(super) fn unknown(&mut self, found: Found, args: Args<'_>, turn: &mut Turn<'_>) -> Step {
+    pub(super) fn unknown(
+        &mut self,
+        found: Found,
+        args: Args<'_>,
+        world: &World,
+        turn: &mut Turn<'_>,
+    ) -> Step {
         let text = match found {
             Found::UnknownSubcommand(container) => errors::unknown_subcommand(container, args),
             _ if session::looks_like_http(args) => {
-                tracing::warn!("closed a connection that speaks HTTP; the page is at the admin address");
+                world.tell_of_stranger("HTTP; the page is at the admin address");
                 turn.metrics.protocol_errors[Side::Client].add(1);
                 return Step::End(Closed::Protocol);
             }

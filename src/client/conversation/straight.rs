@@ -9,7 +9,7 @@ use crate::command::lookup::{self, Found};
 use crate::command::{Handling, Local, Spec, SpecId, errors};
 use crate::lane::Lane;
 use crate::limits;
-use crate::metrics::{Backpressure, Family};
+use crate::metrics::{Backpressure, Closed, Family, Side};
 use crate::plan;
 use crate::reassembly::Asked;
 use crate::resp::request::{Args, Decoded, Decoder};
@@ -18,6 +18,9 @@ use crate::slot::ShardId;
 use crate::trip::{Frame, Order};
 use crate::turn::Turn;
 use bytes::{Bytes, BytesMut};
+
+/// What a client begins with that expects TLS. It would wait for ever for the end of a line.
+const TLS_HANDSHAKE: &[u8] = &[0x16, 0x03];
 
 impl Conversation {
     /// Takes requests until the bytes or the client's room run out; returns how many bytes were used.
@@ -55,6 +58,12 @@ impl Conversation {
         world: &World,
         turn: &mut Turn<'_>,
     ) -> Option<usize> {
+        if bytes.starts_with(TLS_HANDSHAKE) {
+            world.tell_of_stranger("TLS; this version serves plain connections only");
+            turn.metrics.protocol_errors[Side::Client].add(1);
+            self.end_for(Closed::Protocol);
+            return None;
+        }
         match decoder.next(bytes, self.session.authenticated()) {
             Ok(Decoded::Request { consumed }) => {
                 let taken = self.take(&decoder.args(bytes), None, world, turn);
@@ -135,7 +144,7 @@ impl Conversation {
         drop(window);
         let (spec, id) = match lookup::find(*args) {
             Found::Command(spec, id) => (spec, id),
-            other => return self.unknown(other, *args, turn),
+            other => return self.unknown(other, *args, world, turn),
         };
         if world.closing.get() && spec.handling != Handling::Local(Local::Quit) {
             return self.error(id, spec, args, SHUTTING_DOWN, turn);

@@ -46,6 +46,7 @@ fn world(limits: ClientLimits) -> World {
         idle: None,
         decoder: RefCell::default(),
         positions: RefCell::default(),
+        strangers: Cell::default(),
         closing: Cell::new(false),
     }
 }

@@ -15,6 +15,8 @@ use tempfile::TempDir;
 pub struct RedisOptions {
     pub unix: bool,
     pub append_only: bool,
+    /// A node of a real cluster.
+    pub cluster: bool,
     pub password: Option<&'static str>,
 }
 
@@ -48,6 +50,9 @@ impl RedisServer {
         );
         if options.unix {
             text += &format!(" --unixsocket {socket}");
+        }
+        if options.cluster {
+            text += " --cluster-enabled yes";
         }
         if let Some(password) = options.password {
             text += &format!(" --requirepass {password}");
