@@ -7,7 +7,7 @@
 use super::args::ServeArgs;
 use super::fault::{Fault, Faults};
 use super::file::{self, Keys};
-use super::sources::{Env, Given, Origin, Sources};
+use super::sources::{self, Env, Given, Origin, Sources};
 use super::{Config, Kind, LogFormat, Proxy};
 use crate::address::{Address, Target};
 use crate::limits::{self, ClientLimits, Limits, Timeouts};
@@ -26,18 +26,20 @@ const BYTES_MAX: u64 = 64 << 30;
 
 /// The configuration of this process: flags, its environment, and the file that they name.
 pub fn load(args: &ServeArgs) -> Result<Config, Faults> {
-    load_from(args, &|name| std::env::var(name).ok())
+    let names: Vec<String> = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect();
+    load_from(args, &|name| std::env::var(name).ok(), &names)
 }
 
-fn load_from(args: &ServeArgs, env: Env<'_>) -> Result<Config, Faults> {
+fn load_from(args: &ServeArgs, env: Env<'_>, names: &[String]) -> Result<Config, Faults> {
     let path = config_path(args, env);
-    let (keys, faults) = match &path {
+    let (keys, mut faults) = match &path {
         None => (Keys::new(), Vec::new()),
         Some((key, path)) => match read_file(key, path) {
             Ok(read) => read,
             Err(fault) => (Keys::new(), vec![fault]),
         },
     };
+    faults.extend(sources::unknown_variables(names));
     let path = path.map(|(_, path)| path);
     let directory = path.as_deref().and_then(Path::parent).unwrap_or(Path::new("")).to_owned();
     let mut check = Check { sources: Sources::new(args, env, keys, faults), directory };
@@ -61,8 +63,8 @@ fn read_file(key: &str, path: &Path) -> Result<(Keys, Vec<Fault>), Fault> {
         reason: format!("can't be read: {error}"),
         right: "a file; `onetrip config` prints one to start from".to_owned(),
     })?;
-    let mut keys = file::parse(&text, &name)?;
-    let faults = file::refuse_unknown(&mut keys);
+    let (mut keys, mut faults) = file::parse(&text, &name)?;
+    faults.extend(file::refuse_unknown(&mut keys));
     Ok((keys, faults))
 }
 
@@ -242,15 +244,38 @@ impl Check<'_> {
         let shards = shards.iter().map(|target| ("shards.addresses", &target.address));
         let mut seen: Vec<(&str, &Address)> = Vec::new();
         for (key, address) in admin.chain(listen).chain(shards) {
-            let any_port = matches!(address, Address::Tcp { port: 0, .. });
-            if let Some((other, _)) = seen.iter().find(|(_, seen)| *seen == address && !any_port) {
+            let ours = key != "shards.addresses";
+            let met = seen.iter().find(|(_, seen)| same(address, seen) || (ours && covers(address, seen)));
+            if let Some((other, seen)) = met {
                 let mut fault = stand_in(key, &address.to_string()).fault("", "each address once");
-                fault.reason = format!("the same address stands in {other}");
+                fault.reason = match same(address, seen) {
+                    true => format!("the same address stands in {other}"),
+                    false => {
+                        format!("{seen} in {other} has the same port, and one of the two is every address")
+                    }
+                };
                 self.sources.report(fault);
             }
             seen.push((key, address));
         }
     }
+}
+
+/// Whether two texts are one address. Names have no case; with port 0 the kernel chooses another each time.
+fn same(a: &Address, b: &Address) -> bool {
+    match (a, b) {
+        (Address::Tcp { host: a, port: p }, Address::Tcp { host: b, port: q }) => {
+            p == q && *p != 0 && a.eq_ignore_ascii_case(b)
+        }
+        (a, b) => a == b,
+    }
+}
+
+/// Whether one of two listening addresses is every address of the machine, the other's among them.
+fn covers(a: &Address, b: &Address) -> bool {
+    let (Address::Tcp { host: a, port: p }, Address::Tcp { host: b, port: q }) = (a, b) else { return false };
+    let every = |host: &str, other: &str| host == "::" || (host == "0.0.0.0" && !other.contains(':'));
+    p == q && *p != 0 && (every(a, b) || every(b, a))
 }
 
 /// A default, as if it had been given.

@@ -78,9 +78,16 @@ const LATER: &[&str] = &[
     "guard",
 ];
 
-/// Keys of a file. A syntax error is the only fault then: nothing behind it can be read.
-pub fn parse(text: &str, name: &str) -> Result<Keys, Fault> {
-    let table: Table = text.parse().map_err(|error| syntax_fault(text, name, &error))?;
+/// Keys of a file, and its numbers that TOML has no room for. A syntax error is the only fault then: nothing behind
+/// it can be read.
+pub fn parse(text: &str, name: &str) -> Result<(Keys, Vec<Fault>), Fault> {
+    let (table, faults) = match text.parse::<Table>() {
+        Ok(table) => (table, Vec::new()),
+        Err(_) => {
+            let (rest, faults) = without_huge_numbers(text);
+            (rest.parse().map_err(|error| syntax_fault(&rest, name, &error))?, faults)
+        }
+    };
     let mut keys = Keys::new();
     for (section, value) in table {
         match value {
@@ -92,7 +99,39 @@ pub fn parse(text: &str, name: &str) -> Result<Keys, Fault> {
             }
         }
     }
-    Ok(keys)
+    Ok((keys, faults))
+}
+
+/// The parser gives up at a number beyond 64 bits; taken out, with its line kept, it hides no other fault.
+fn without_huge_numbers(text: &str) -> (String, Vec<Fault>) {
+    let (mut rest, mut faults, mut section) = (String::new(), Vec::new(), "");
+    for line in text.lines() {
+        let code = line.split('#').next().unwrap_or_default().trim();
+        if code.starts_with('[') {
+            section = code.trim_matches(['[', ']', ' ']);
+        }
+        match code.split_once('=').filter(|(_, value)| is_huge(value.trim())) {
+            Some((key, value)) => faults.push(huge_number(section, key.trim(), value.trim())),
+            None => rest.push_str(line),
+        }
+        rest.push('\n');
+    }
+    (rest, faults)
+}
+
+fn is_huge(value: &str) -> bool {
+    let digits = value.trim_start_matches(['+', '-']).replace('_', "");
+    !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) && digits.parse::<i64>().is_err()
+}
+
+fn huge_number(section: &str, key: &str, value: &str) -> Fault {
+    Fault {
+        key: if section.is_empty() { key.to_owned() } else { format!("{section}.{key}") },
+        // A password without its quotes is such a number too.
+        value: if key.contains("password") { String::new() } else { value.to_owned() },
+        reason: "is out of range".to_owned(),
+        right: "a smaller number; `onetrip config` prints every key with its default".to_owned(),
+    }
 }
 
 /// The parser's own text would quote the line, and there may be a password in it.
@@ -140,7 +179,7 @@ fn nearest(key: &str) -> Option<&'static str> {
 }
 
 /// Edits from one text to the other (Levenshtein).
-fn distance(a: &str, b: &str) -> usize {
+pub fn distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.bytes().enumerate() {
         let mut diagonal = row[0];
@@ -161,7 +200,7 @@ mod tests {
     #[test]
     fn every_unknown_key_is_found_at_once() {
         let text = "[proxy]\nlissten = 1\nlisten = 'a:1'\ntls = {}\n[guard]\ndeny = []\n[[pin]]\nshard = 1\n";
-        let mut keys = parse(text, "t").unwrap();
+        let (mut keys, _) = parse(text, "t").unwrap();
         let faults = refuse_unknown(&mut keys);
         let find = |key: &str| faults.iter().find(|f| f.key == key).unwrap();
         assert_eq!(faults.len(), 4);

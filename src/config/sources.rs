@@ -6,7 +6,7 @@
 
 use super::args::ServeArgs;
 use super::fault::Fault;
-use super::file::Keys;
+use super::file::{Keys, distance};
 use std::ops::RangeInclusive;
 use toml::Value;
 
@@ -66,6 +66,36 @@ const OPTIONS: &[(&str, &str, &str)] = &[
     ("user.password", "", "ONETRIP_PASSWORD"),
     ("shards.password", "", "ONETRIP_SHARD_PASSWORD"),
 ];
+
+/// Variables that are no option of `check`'s.
+const OTHERS: &[&str] = &["ONETRIP_CONFIG", "ONETRIP_LOG"];
+
+/// A fault for each variable that looks like ours and is not.
+pub fn unknown_variables(names: &[String]) -> Vec<Fault> {
+    let known: Vec<&str> = OPTIONS.iter().map(|(.., env)| *env).chain(OTHERS.iter().copied()).collect();
+    let mut unknown: Vec<&String> = names.iter().filter(|name| name.starts_with("ONETRIP_")).collect();
+    unknown.retain(|name| !known.contains(&name.as_str()) && !is_somebody_elses(name));
+    unknown.sort();
+    let fault = |name: &String| Fault {
+        key: name.clone(),
+        // It may be a password.
+        value: String::new(),
+        reason: "is not a variable of onetrip".to_owned(),
+        right: match known.iter().min_by_key(|known| distance(name, known)) {
+            Some(nearest) => format!("perhaps {nearest}; else leave it out"),
+            None => "leave it out".to_owned(),
+        },
+    };
+    unknown.into_iter().map(fault).collect()
+}
+
+/// Kubernetes and container links set these for a service that is called onetrip; our tests have some of their own.
+fn is_somebody_elses(name: &str) -> bool {
+    let parts = ["_SERVICE_HOST", "_SERVICE_PORT", "_PORT_"];
+    name.starts_with("ONETRIP_TEST_")
+        || name.ends_with("_PORT")
+        || parts.iter().any(|part| name.contains(part))
+}
 
 pub struct Sources<'a> {
     args: &'a ServeArgs,

@@ -8,9 +8,9 @@ fn load_text(text: &str, args: &[&str], env: &[(&str, &str)]) -> Result<Config, 
     let args = args.iter().map(|arg| arg.to_string());
     let argv = ["onetrip".to_owned(), "--config".to_owned(), file.clone()].into_iter().chain(args);
     let args = <crate::config::args::Args as clap::Parser>::parse_from(argv).serve;
-    let config = load_from(&args, &|name| {
-        env.iter().find(|(key, _)| *key == name).map(|(_, value)| value.to_string())
-    });
+    let names: Vec<String> = env.iter().map(|(name, _)| name.to_string()).collect();
+    let value = |name: &str| env.iter().find(|(key, _)| *key == name).map(|(_, value)| value.to_string());
+    let config = load_from(&args, &value, &names);
     std::fs::remove_file(file).unwrap();
     config
 }
@@ -122,4 +122,42 @@ fn passwords_come_from_files_and_addresses() {
 fn an_address_stands_once() {
     let result = load_text("", &["--listen", "a:1", "--backend", "a:1,b:1,b:1"], &[]);
     assert_eq!(keys(result), ["shards.addresses", "shards.addresses"]);
+}
+
+#[test]
+fn an_address_under_another_spelling_is_the_same() {
+    let backends = load_text("", &["--backend", "h:1,H:1"], &[]);
+    assert_eq!(keys(backends), ["shards.addresses"]);
+    let faulty = [("127.0.0.1:7", "0.0.0.0:7"), ("[::]:7", "10.0.0.1:7"), ("0.0.0.0:7", "[::]:7")];
+    for (one, other) in faulty {
+        let result = load_text("", &["--listen", one, "--listen", other], &[]);
+        assert_eq!(keys(result), ["proxy.listen"], "{one} {other}");
+    }
+    for (one, other) in [("0.0.0.0:7", "127.0.0.1:8"), ("0.0.0.0:7", "[::1]:7"), ("h:0", "0.0.0.0:0")] {
+        load_text("", &["--listen", one, "--listen", other], &[]).unwrap();
+    }
+    load_text("", &["--listen", "0.0.0.0:7", "--backend", "10.0.0.1:7"], &[]).unwrap();
+}
+
+#[test]
+fn a_number_beyond_all_bounds_hides_no_other_fault() {
+    for number in ["18446744073709551616", "9223372036854775808", "-99_999_999_999_999_999_999"] {
+        let text = format!("[proxy]\nmax_clients = {number} # many\nworkers = 0\nlissten = 1\n");
+        assert_eq!(keys(load_text(&text, &[], &[])), ["proxy.max_clients", "proxy.lissten", "proxy.workers"]);
+    }
+}
+
+#[test]
+fn a_variable_that_is_none_of_ours_is_a_fault() {
+    let env = [
+        ("ONETRIP_LISTENN", "hunter2"),
+        ("ONETRIP_LOG", "debug"),
+        ("ONETRIP_PORT_6380_TCP_ADDR", "10.0.0.1"),
+        ("ONETRIP_ADMIN_SERVICE_HOST", "10.0.0.1"),
+        ("ONETRIP_PORT", "tcp://10.0.0.1:6380"),
+    ];
+    let faults = load_text("", &[], &env).unwrap_err();
+    assert_eq!(faults.0.len(), 1, "{faults}");
+    assert!(faults.0[0].right.starts_with("perhaps ONETRIP_LISTEN"), "{faults}");
+    assert!(!faults.to_string().contains("hunter2"));
 }
