@@ -163,6 +163,8 @@ fn what_a_later_version_brings_is_refused_at_once() {
     }
     for args in [&["SHUTDOWN"][..], &["REPLICAOF", "NO", "ONE"], &["DEBUG", "SLEEP", "0"], &["SYNC"]] {
         let reply = client.command(args);
+        // What is told has to be true of every kind of shards.
+        assert!(!reply.text().contains("shard itself") && !reply.text().contains("shards itself"));
         assert!(matches!(reply, Reply::Error(_)), "{args:?} drew {reply:?}");
     }
     client.expect(&["PING"], "+PONG\r\n");
