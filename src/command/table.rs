@@ -679,7 +679,7 @@ const SERVER: &[Spec] = &[
     row("commandlog|len", 3, ADMIN | LOADING | STALE | NONDETERMINISTIC_OUTPUT, NONE, Missing(Missing::OverShards)).tips(Request::AllNodes, Reply::Sum),
     row("commandlog|reset", 3, ADMIN | LOADING | STALE, NONE, Missing(Missing::OverShards)).tips(Request::AllNodes, Reply::AllSucceeded),
     row("config", -2, CONTAINER, NONE, Container),
-    row("config|get", -3, ADMIN | NOSCRIPT | LOADING | STALE, NONE, Local(Local::ConfigGet)),
+    row("config|get", -3, ADMIN | NOSCRIPT | LOADING | STALE, NONE, FanOut(FanOut::Config)),
     row("config|help", 2, LOADING | STALE, NONE, Local(Local::ConfigHelp)),
     row("config|resetstat", 2, ADMIN | NOSCRIPT | LOADING | STALE, NONE, Missing(Missing::OverShards)).tips(Request::AllNodes, Reply::AllSucceeded),
     row("config|rewrite", 2, ADMIN | NOSCRIPT | LOADING | STALE, NONE, Missing(Missing::OverShards)).tips(Request::AllNodes, Reply::AllSucceeded),

@@ -13,6 +13,7 @@ static RUNS: &[(&str, Run)] = &[
     ("bitcount", bits::bitcount),
     ("bitop", bits::bitop),
     ("bitpos", bits::bitpos),
+    ("config|get", server::config_get),
     ("copy", keys::copy),
     ("dbsize", server::dbsize),
     ("decr", counters::decr),

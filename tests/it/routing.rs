@@ -190,6 +190,62 @@ fn embedded_shards_name_what_to_use_instead() {
 /// With one shard there is nothing to split: what names keys of several slots is passed on as it is.
 #[test]
 fn one_shard_is_transparent() {
+#[test]
+fn settings_are_those_of_the_shards_and_of_onetrip_itself() {
+    let _turn = beside_others();
+    for shards in [1, 3] {
+        let servers = redis_servers(shards);
+        for server in &servers {
+            let mut admin = server.client();
+            admin.expect(
+                &["CONFIG", "SET", "maxmemory", "100mb", "maxmemory-policy", "allkeys-lru"],
+                "+OK\r\n",
+            );
+        }
+        let proxy = Proxy::over(&servers);
+        let mut client = proxy.client();
+        let total = (shards * 100 * 1024 * 1024).to_string();
+        let sum = format!("${}\r\n{total}\r\n", total.len());
+        client.expect(&["CONFIG", "GET", "MaxMemory"], &format!("*2\r\n$9\r\nMaxMemory\r\n{sum}"));
+        let policy = "*2\r\n$16\r\nmaxmemory-policy\r\n$11\r\nallkeys-lru\r\n";
+        client.expect(&["CONFIG", "GET", "maxmemory-policy"], policy);
+        client.expect(&["CONFIG", "GET", "databases"], "*2\r\n$9\r\ndatabases\r\n$1\r\n1\r\n");
+        client.expect(&["CONFIG", "GET", "requirepass"], "*0\r\n");
+        client.command(&["HELLO", "3"]);
+        client.expect(&["CONFIG", "GET", "maxmemory"], &format!("%1\r\n$9\r\nmaxmemory\r\n{sum}"));
+        // A shard that does not let us ask: what onetrip knows by itself.
+        servers[0].client().expect(&["ACL", "SETUSER", "default", "-config"], "+OK\r\n");
+        client.expect(&["CONFIG", "GET", "maxmemory"], "%1\r\n$9\r\nmaxmemory\r\n$1\r\n0\r\n");
+    }
+}
+
+#[test]
+fn embedded_shards_answer_settings_and_memory_and_refuse_without_false_advice() {
+    let _turn = beside_others();
+    let proxy = Proxy::embedded(2);
+    let mut client = proxy.client();
+    client.expect(&["CONFIG", "GET", "MAXMEMORY"], "*2\r\n$9\r\nMAXMEMORY\r\n$1\r\n0\r\n");
+    let info = client.command(&["INFO", "memory"]).text();
+    for line in
+        ["\r\nused_memory_human:", "\r\nmaxmemory_human:0B\r\n", "\r\nmaxmemory_policy:noeviction\r\n"]
+    {
+        assert!(info.contains(line), "{line} is missing in {info}");
+    }
+    for args in [
+        &["SCRIPT", "HELP"][..],
+        &["XINFO", "HELP"],
+        &["ACL", "CAT"],
+        &["CONFIG", "SET", "a", "b"],
+        &["EVAL", "x", "0"],
+    ] {
+        let reply = client.command(args);
+        assert!(
+            reply.is_error("ERR onetrip: ") && !reply.text().contains("--backend"),
+            "{args:?} drew {reply:?}"
+        );
+    }
+}
+
     let _turn = beside_others();
     let servers = redis_servers(1);
     let proxy = Proxy::over(&servers);

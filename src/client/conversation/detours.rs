@@ -99,8 +99,8 @@ impl Conversation {
         world: &World,
         turn: &mut Turn<'_>,
     ) -> Step {
-        // One shard alone is the whole: what it answers is the answer, but for what INFO says of this process.
-        if world.map.shards() == 1 && how != FanOut::Info {
+        // One shard alone is the whole: what it answers is the answer, but for what INFO and CONFIG GET say of this process.
+        if world.map.shards() == 1 && !matches!(how, FanOut::Info | FanOut::Config) {
             return self.forward_uncommon(ShardId(0), command, &args, None, world, turn);
         }
         world.facts.now_us.set(turn.unix_us());
