@@ -8,6 +8,7 @@
 //! Must stay small: an idle client costs its session for as long as it is connected, so what few clients have
 //! (names) is behind one pointer. Never reads a clock and never knows how replies travel.
 
+use crate::command::errors::ONE_DATABASE;
 use crate::command::{Handling, Local, Missing, Refusal, Spec, SpecId};
 use crate::resp::{Proto, request::Args};
 
@@ -254,6 +255,7 @@ pub fn missing(what: Missing) -> &'static str {
         Missing::ClientControl => {
             "ERR onetrip: pausing clients is not in this version; CLIENT KILL closes them"
         }
+        Missing::Databases => ONE_DATABASE,
         Missing::SessionState => {
             "ERR onetrip: commands that prepare something in one connection are not in this version yet"
         }

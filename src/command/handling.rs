@@ -144,6 +144,8 @@ pub enum Missing {
     Tracking,
     /// CLIENT PAUSE and UNPAUSE.
     ClientControl,
+    /// MOVE: into a database that nobody can select.
+    Databases,
     /// HIMPORT: what it prepares lives in one connection to the server.
     SessionState,
     /// Over all shards, but not merged yet (SLOWLOG, LATENCY, CONFIG SET …).

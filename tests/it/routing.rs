@@ -144,7 +144,7 @@ fn what_a_later_version_brings_is_refused_at_once() {
     let servers = redis_servers(3);
     let proxy = Proxy::over(&servers);
     let mut client = proxy.client();
-    let later: [&[&str]; 11] = [
+    let later: [&[&str]; 14] = [
         &["MULTI"],
         &["EXEC"],
         &["WATCH", "a"],
@@ -156,20 +156,23 @@ fn what_a_later_version_brings_is_refused_at_once() {
         &["SCRIPT", "LOAD", "return 1"],
         &["CONFIG", "SET", "maxmemory", "1"],
         &["SELECT", "1"],
+        &["MOVE", "a", "1"],
+        &["COPY", "a", "{a}b", "DB", "1"],
+        &["SLOWLOG", "GET"],
     ];
     for args in later {
         let reply = client.command(args);
         assert!(reply.is_error("ERR onetrip: "), "{args:?} drew {reply:?}");
+        // What is told has to be true of every kind of shards.
+        assert!(!reply.text().contains("shard itself") && !reply.text().contains("shards itself"));
     }
     for args in [&["SHUTDOWN"][..], &["REPLICAOF", "NO", "ONE"], &["DEBUG", "SLEEP", "0"], &["SYNC"]] {
         let reply = client.command(args);
-        // What is told has to be true of every kind of shards.
-        assert!(!reply.text().contains("shard itself") && !reply.text().contains("shards itself"));
         assert!(matches!(reply, Reply::Error(_)), "{args:?} drew {reply:?}");
     }
     client.expect(&["PING"], "+PONG\r\n");
     for server in &servers {
-        for command in ["multi", "blpop", "subscribe", "eval", "shutdown", "replicaof"] {
+        for command in ["multi", "blpop", "subscribe", "eval", "shutdown", "replicaof", "move", "copy"] {
             assert_eq!(server.calls(command), 0, "{command} reached a shard");
         }
     }
@@ -187,9 +190,6 @@ fn embedded_shards_name_what_to_use_instead() {
     }
 }
 
-/// With one shard there is nothing to split: what names keys of several slots is passed on as it is.
-#[test]
-fn one_shard_is_transparent() {
 #[test]
 fn settings_are_those_of_the_shards_and_of_onetrip_itself() {
     let _turn = beside_others();
@@ -246,6 +246,9 @@ fn embedded_shards_answer_settings_and_memory_and_refuse_without_false_advice() 
     }
 }
 
+/// With one shard there is nothing to split: what names keys of several slots is passed on as it is.
+#[test]
+fn one_shard_is_transparent() {
     let _turn = beside_others();
     let servers = redis_servers(1);
     let proxy = Proxy::over(&servers);

@@ -58,6 +58,9 @@ impl Conversation {
             let text = session::missing(crate::command::Missing::Blocking);
             return self.error(id, spec, args, text.as_bytes(), turn);
         }
+        if let Some(text) = options::names_a_database(spec, *args) {
+            return self.error(id, spec, args, text.as_bytes(), turn);
+        }
         if world.map.shards() > 1
             && let Some(text) = options::sort_reads_elsewhere(spec, *args)
         {
