@@ -8,6 +8,7 @@
 //! Must stay small: an idle client costs its session for as long as it is connected, so what few clients have
 //! (names) is behind one pointer. Never reads a clock and never knows how replies travel.
 
+use crate::command::errors::ONE_DATABASE;
 use crate::command::{Handling, Local, Missing, Refusal, Spec, SpecId};
 use crate::limits;
 use crate::resp::{Proto, request::Args};
@@ -286,26 +287,21 @@ pub fn missing(what: Missing) -> &'static str {
         Missing::Transactions => {
             "ERR onetrip: MULTI, EXEC, DISCARD and WATCH are not in this version; a pipeline keeps the order of the commands on a key"
         }
-        Missing::Blocking => {
-            "ERR onetrip: commands that block or wait are not in this version; use the form that does not block (LPOP for BLPOP, XREAD without BLOCK)"
-        }
-        Missing::PubSub => {
-            "ERR onetrip: publish and subscribe are not in this version; let publishers and subscribers connect to one of the shards"
-        }
-        Missing::Scripts => {
-            "ERR onetrip: scripts and functions are not in this version; run them at the shard that owns their keys (onetrip slot KEY names it)"
-        }
+        Missing::Blocking => "ERR onetrip: commands that block or wait are not in this version yet",
+        Missing::PubSub => "ERR onetrip: publish and subscribe are not in this version yet",
+        Missing::Scripts => "ERR onetrip: scripts and functions are not in this version yet",
         Missing::Tracking => {
             "ERR onetrip: client-side caching is not in this version; only CLIENT TRACKING OFF is accepted"
         }
         Missing::ClientControl => {
             "ERR onetrip: pausing clients is not in this version; CLIENT KILL closes them"
         }
+        Missing::Databases => ONE_DATABASE,
         Missing::SessionState => {
-            "ERR onetrip: commands that prepare something in one connection are not in this version; write the data with plain commands"
+            "ERR onetrip: commands that prepare something in one connection are not in this version yet"
         }
         Missing::OverShards => {
-            "ERR onetrip: this command is not put together over several shards in this version; send it to each shard itself"
+            "ERR onetrip: this command is not in this version yet: all shards would have to answer it together"
         }
     }
 }
@@ -313,18 +309,10 @@ pub fn missing(what: Missing) -> &'static str {
 /// The error line for what no proxy passes on.
 pub fn refusal(why: Refusal) -> &'static str {
     match why {
-        Refusal::Administration => {
-            "ERR onetrip: commands that run a server are not passed on; send this to the shard itself"
-        }
-        Refusal::Replication => {
-            "ERR onetrip: replication is between servers; let the replica connect to the shard itself"
-        }
-        Refusal::MovesKeys => {
-            "ERR onetrip: this would move keys to where they are not looked for; copy them with DUMP and RESTORE"
-        }
-        Refusal::Debugging => {
-            "ERR onetrip: commands that debug a server are not passed on; send this to the shard itself"
-        }
+        Refusal::Administration => "ERR onetrip: commands that run a server are not passed on to shards",
+        Refusal::Replication => "ERR onetrip: replication is between servers, and clients have no part in it",
+        Refusal::MovesKeys => "ERR onetrip: this would move keys to where they are not looked for",
+        Refusal::Debugging => "ERR onetrip: commands that debug a server are not passed on to shards",
     }
 }
 

@@ -27,6 +27,7 @@ pub fn plan(how: FanOut, args: Args<'_>, world: &World) -> Result<FannedOut, &'s
         FanOut::AllSucceeded => to_all(Merge::AllSucceeded),
         FanOut::Concat => to_all(Merge::Concat),
         FanOut::Info => to_all(Merge::Info { sections: Sections::of(args), own: Box::new(world.own_now()) }),
+        FanOut::Config => to_all(Merge::Config { table: world.facts.settings.asked(args) }),
         FanOut::Scan => scan(args, shards),
         FanOut::RandomKey => Ok(random_key(args, shards)),
     }

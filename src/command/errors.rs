@@ -7,6 +7,9 @@
 use super::Spec;
 use crate::resp::request::Args;
 
+/// To whoever names another database than 0 (SELECT, MOVE, COPY … DB).
+pub const ONE_DATABASE: &str = "ERR onetrip: numbered databases are not in this version; database 0 is the one that is spread over the shards";
+
 /// Bytes of a name, and of all arguments together, that an error echoes.
 const ECHO_MAX: usize = 128;
 

@@ -84,6 +84,8 @@ pub enum FanOut {
     Scan,
     RandomKey,
     Info,
+    /// CONFIG GET: settings that are the shards', and those that are onetrip's own.
+    Config,
 }
 
 /// What onetrip answers itself.
@@ -128,7 +130,6 @@ pub enum Local {
     /// Valkey's CLIENT CAPA: what the client can do with redirects; always OK.
     ClientCapa,
     AclWhoAmI,
-    ConfigGet,
     ConfigHelp,
     /// CLUSTER …: cluster support disabled.
     Cluster,
@@ -143,6 +144,8 @@ pub enum Missing {
     Tracking,
     /// CLIENT PAUSE and UNPAUSE.
     ClientControl,
+    /// MOVE: into a database that nobody can select.
+    Databases,
     /// HIMPORT: what it prepares lives in one connection to the server.
     SessionState,
     /// Over all shards, but not merged yet (SLOWLOG, LATENCY, CONFIG SET …).

@@ -26,7 +26,7 @@ pub struct Unfindable;
 pub fn find(spec: &Spec, args: Args<'_>, out: &mut Vec<u32>) -> Result<(), Unfindable> {
     out.clear();
     match spec.finder {
-        Finder::Specs => by_specs(spec, args, out),
+        Finder::Specs | Finder::Copy => by_specs(spec, args, out),
         Finder::Sort => {
             out.push(1);
             out.extend(sort_store(args));

@@ -130,6 +130,8 @@ pub enum Group {
 pub enum Finder {
     /// The key specs tell all.
     Specs,
+    /// The key specs tell all; a DB among the options names another database for the second key.
+    Copy,
     /// The key, and what follows the last STORE among the options.
     Sort,
     /// The key alone: SORT_RO has no STORE.

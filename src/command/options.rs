@@ -1,12 +1,14 @@
-//! What a request's options say that its row can't: whether it waits, and whether it reads keys that it does not name.
+//! What a request's options say that its row can't: whether it waits, whether it reads keys that it does not name or
+//! writes where nobody can read, and what it does with its key.
 //!
-//! Both are asked before a request is sent on, because the answer would be wrong or late rather than an error: an
+//! All but the last are asked before a request is sent on, because the answer would be wrong or late rather than an error: an
 //! XREAD that blocks holds up everything behind it on a shared lane, and a SORT whose pattern leaves its shard finds
 //! nothing there. Options are read as the server reads them, from the left, each with its arguments.
 
+use super::errors::ONE_DATABASE;
 use super::keys::width;
-use super::{Begin, Finder, Spec, flag};
-use crate::resp::request::Args;
+use super::{Begin, Finder, Group, Spec, flag};
+use crate::resp::request::{Args, parse_integer};
 use crate::slot::{Slot, hash_tag};
 
 /// Whether the request waits at the server for what others do: the blocking commands, and XREAD and XREADGROUP where
@@ -41,6 +43,51 @@ pub fn sort_reads_elsewhere(spec: &Spec, args: Args<'_>) -> Option<&'static str>
         i += 1;
     }
     None
+}
+
+/// Whether COPY would write to another database, where no client could find the key: an error line then. What is no
+/// number is left to the server, which says so.
+pub fn names_a_database(spec: &Spec, args: Args<'_>) -> Option<&'static str> {
+    if spec.finder != Finder::Copy {
+        return None;
+    }
+    let mut i = 3;
+    while i + 1 < args.len() {
+        if args.at(i).eq_ignore_ascii_case(b"db") {
+            if parse_integer(args.at(i + 1)).is_some_and(|database| database != 0) {
+                return Some(ONE_DATABASE);
+            }
+            i += 1;
+        }
+        i += 1;
+    }
+    None
+}
+
+/// What a request does with the key of a spec that is [`flag::VARIABLE`]: SET reads only to GET, BITFIELD writes
+/// unless all it does is GET.
+pub fn access(spec: &Spec, access: u16, args: Args<'_>) -> u16 {
+    if access & flag::VARIABLE == 0 {
+        return access;
+    }
+    let get = |i: usize| args.at(i).eq_ignore_ascii_case(b"get");
+    match spec.group {
+        Group::Bitmap if only_gets(args) => flag::RO | flag::ACCESS,
+        Group::String if !(3..args.len()).any(get) => flag::OW | flag::UPDATE,
+        _ => access,
+    }
+}
+
+fn only_gets(args: Args<'_>) -> bool {
+    let mut i = 2;
+    while i < args.len() {
+        i += match args.at(i) {
+            word if word.eq_ignore_ascii_case(b"get") && i + 2 < args.len() => 3,
+            word if word.eq_ignore_ascii_case(b"overflow") && i + 1 < args.len() => 2,
+            _ => return false,
+        };
+    }
+    true
 }
 
 pub const SORT_BY_DENIED: &str =
@@ -98,6 +145,28 @@ mod tests {
         assert!(!says("xreadgroup GROUP block block STREAMS s >"));
         assert!(says("blpop a 0"));
         assert!(!says("get block"));
+    }
+
+    #[test]
+    fn copy_into_another_database() {
+        let says = |line| with(line, names_a_database);
+        assert_eq!(says("copy a b"), None);
+        assert_eq!(says("copy db 1 REPLACE DB 0"), None);
+        assert_eq!(says("copy a b replace db 3"), Some(ONE_DATABASE));
+        assert_eq!(says("copy a b DB 1 REPLACE"), Some(ONE_DATABASE));
+        assert_eq!(says("copy a b DB x"), None);
+        assert_eq!(says("set db db DB 1"), None);
+    }
+
+    #[test]
+    fn what_is_done_with_a_key_may_depend_on_the_options() {
+        let says = |line| with(line, |spec, args| access(spec, spec.keys[0].access, args) & !flag::VARIABLE);
+        let both = flag::RW | flag::ACCESS | flag::UPDATE;
+        assert_eq!(says("set get get EX 1"), flag::OW | flag::UPDATE);
+        assert_eq!(says("set a b NX get"), both);
+        assert_eq!(says("bitfield a get u8 0 overflow sat"), flag::RO | flag::ACCESS);
+        assert_eq!(says("bitfield a get u8 0 set u8 0 1"), both);
+        assert_eq!(says("bitfield a get u8"), both);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use super::{Run, bits, counters, expiry, info, keys, lcs, object, scan, server, set, strings};
 use crate::command::lookup::by_name;
-use crate::command::{Spec, SpecId, table};
+use crate::command::{Handling, Spec, SpecId, table};
 use crate::resp::write;
 
 static RUNS: &[(&str, Run)] = &[
@@ -13,6 +13,7 @@ static RUNS: &[(&str, Run)] = &[
     ("bitcount", bits::bitcount),
     ("bitop", bits::bitop),
     ("bitpos", bits::bitpos),
+    ("config|get", server::config_get),
     ("copy", keys::copy),
     ("dbsize", server::dbsize),
     ("decr", counters::decr),
@@ -95,10 +96,15 @@ impl Commands {
 #[cold]
 pub fn refuse(spec: &Spec, out: &mut Vec<u8>) {
     let name = spec.name.replace('|', " ");
-    let text = format!(
-        "ERR onetrip: '{name}' is not available on embedded shards; start onetrip with --backend ADDR,... in front of real servers"
-    );
-    write::error(out, &text);
+    let refused = format!("ERR onetrip: '{name}' is not available on embedded shards");
+    // A help text is no reason to run other shards, and may be that of commands which no shards are sent.
+    match spec.handling {
+        Handling::AnyShard => write::error(out, &refused),
+        _ => {
+            let advice = "start onetrip with --backend ADDR,... in front of real servers";
+            write::error(out, &format!("{refused}; {advice}"));
+        }
+    }
 }
 
 #[cfg(test)]
@@ -111,7 +117,8 @@ mod tests {
         let reply = shard.run("LPUSH k v");
         assert!(reply.starts_with("-ERR onetrip: 'lpush' is not available on embedded shards;"));
         assert!(reply.contains("--backend"));
-        assert!(shard.run("CONFIG GET save").contains("'config get' is not available"));
+        let help = shard.run("XINFO HELP");
+        assert_eq!(help, "-ERR onetrip: 'xinfo help' is not available on embedded shards\r\n");
         assert_eq!(shard.run("GET"), "-ERR wrong number of arguments for 'get' command\r\n");
         assert_eq!(
             shard.run("NOSUCH a"),

@@ -4,6 +4,7 @@
 //! at once and still answers 1, as Redis does.
 
 use super::db::Ttl;
+use super::entry::NEVER;
 use super::{Engine, Outcome, Refusal, Request};
 use crate::resp::write;
 
@@ -122,12 +123,18 @@ fn seconds(ms: i64) -> i64 {
     ms / 1000 + i64::from(ms % 1000 >= 500)
 }
 
+/// The last millisecond there is means no deadline here, so a key that has it is kept a millisecond short of it; it is
+/// told as it was set.
+fn told(deadline: i64) -> i64 {
+    if deadline == NEVER - 1 { NEVER } else { deadline }
+}
+
 /// −2 for no key, −1 for no deadline, else what `show` makes of it.
 fn tell(e: &mut Engine, r: &Request<'_>, out: &mut Vec<u8>, show: fn(i64, i64) -> i64) -> Outcome {
     let db = e.db(r);
     let n = match db.look(r.key(), r.now).place {
         None => -2,
-        Some(place) if db.entry(place).has_deadline() => show(db.entry(place).deadline, r.now),
+        Some(place) if db.entry(place).has_deadline() => show(told(db.entry(place).deadline), r.now),
         Some(_) => -1,
     };
     write::integer(out, n);
@@ -167,6 +174,16 @@ mod tests {
         );
         assert_eq!(shard.run("EXPIRE k -1"), ":1\r\n");
         assert_eq!(shard.run("TTL k"), ":-2\r\n");
+    }
+
+    #[test]
+    fn the_last_deadline_there_is() {
+        let mut shard = Shard::new();
+        shard.run("SET k v");
+        assert_eq!(shard.run("PEXPIREAT k 9223372036854775807"), ":1\r\n");
+        assert_eq!(shard.run("PEXPIRETIME k"), ":9223372036854775807\r\n");
+        assert_eq!(shard.run("PERSIST k"), ":1\r\n");
+        assert_eq!(shard.run("PEXPIRETIME k"), ":-1\r\n");
     }
 
     #[test]

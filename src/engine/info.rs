@@ -51,8 +51,12 @@ fn clients(_: &Engine, _: i64, text: &mut String) {
 
 fn memory(e: &Engine, _: i64, text: &mut String) {
     text.push_str("# Memory\r\n");
-    field(text, "used_memory", e.memory_bytes());
+    // For people in bytes: the unit is chosen where the shards are added up.
+    let used = e.memory_bytes();
+    field(text, "used_memory", used);
+    field(text, "used_memory_human", format_args!("{used}B"));
     field(text, "maxmemory", 0);
+    field(text, "maxmemory_human", "0B");
     field(text, "maxmemory_policy", "noeviction");
 }
 
@@ -89,6 +93,10 @@ mod tests {
         assert!(text.contains("keyspace_hits:1\r\nkeyspace_misses:1\r\n"));
         assert!(text.contains("total_commands_processed:5\r\n"));
         assert!(!text.contains("used_memory"));
+        let text = shard.run("INFO memory");
+        for name in ["used_memory", "used_memory_human", "maxmemory", "maxmemory_human", "maxmemory_policy"] {
+            assert!(text.contains(&format!("\r\n{name}:")), "{name} is missing in {text}");
+        }
         assert_eq!(shard.run("INFO nosuch"), "$0\r\n\r\n");
         shard.proto = crate::resp::Proto::Resp3;
         assert!(shard.run("INFO server").contains("\r\ntxt:# Server\r\n"));

@@ -161,7 +161,7 @@ fn what_a_later_version_brings_is_refused_at_once() {
     let servers = redis_servers(3);
     let proxy = Proxy::over(&servers);
     let mut client = proxy.client();
-    let later: [&[&str]; 12] = [
+    let later: [&[&str]; 15] = [
         &["EXEC"],
         &["MULTI"],
         &["DISCARD"],
@@ -174,10 +174,15 @@ fn what_a_later_version_brings_is_refused_at_once() {
         &["SCRIPT", "LOAD", "return 1"],
         &["CONFIG", "SET", "maxmemory", "1"],
         &["SELECT", "1"],
+        &["MOVE", "a", "1"],
+        &["COPY", "a", "{a}b", "DB", "1"],
+        &["SLOWLOG", "GET"],
     ];
     for args in later {
         let reply = client.command(args);
         assert!(reply.is_error("ERR onetrip: "), "{args:?} drew {reply:?}");
+        // What is told has to be true of every kind of shards.
+        assert!(!reply.text().contains("shard itself") && !reply.text().contains("shards itself"));
     }
     for args in [&["SHUTDOWN"][..], &["REPLICAOF", "NO", "ONE"], &["DEBUG", "SLEEP", "0"], &["SYNC"]] {
         let reply = client.command(args);
@@ -185,7 +190,7 @@ fn what_a_later_version_brings_is_refused_at_once() {
     }
     client.expect(&["PING"], "+PONG\r\n");
     for server in &servers {
-        for command in ["multi", "blpop", "subscribe", "eval", "shutdown", "replicaof"] {
+        for command in ["multi", "blpop", "subscribe", "eval", "shutdown", "replicaof", "move", "copy"] {
             assert_eq!(server.calls(command), 0, "{command} reached a shard");
         }
     }
@@ -200,6 +205,62 @@ fn embedded_shards_name_what_to_use_instead() {
         let reply = client.command(args);
         assert!(reply.is_error("ERR onetrip: "), "{args:?} drew {reply:?}");
         assert!(reply.text().contains("--backend"), "{args:?} drew {reply:?}");
+    }
+}
+
+#[test]
+fn settings_are_those_of_the_shards_and_of_onetrip_itself() {
+    let _turn = beside_others();
+    for shards in [1, 3] {
+        let servers = redis_servers(shards);
+        for server in &servers {
+            let mut admin = server.client();
+            admin.expect(
+                &["CONFIG", "SET", "maxmemory", "100mb", "maxmemory-policy", "allkeys-lru"],
+                "+OK\r\n",
+            );
+        }
+        let proxy = Proxy::over(&servers);
+        let mut client = proxy.client();
+        let total = (shards * 100 * 1024 * 1024).to_string();
+        let sum = format!("${}\r\n{total}\r\n", total.len());
+        client.expect(&["CONFIG", "GET", "MaxMemory"], &format!("*2\r\n$9\r\nMaxMemory\r\n{sum}"));
+        let policy = "*2\r\n$16\r\nmaxmemory-policy\r\n$11\r\nallkeys-lru\r\n";
+        client.expect(&["CONFIG", "GET", "maxmemory-policy"], policy);
+        client.expect(&["CONFIG", "GET", "databases"], "*2\r\n$9\r\ndatabases\r\n$1\r\n1\r\n");
+        client.expect(&["CONFIG", "GET", "requirepass"], "*0\r\n");
+        client.command(&["HELLO", "3"]);
+        client.expect(&["CONFIG", "GET", "maxmemory"], &format!("%1\r\n$9\r\nmaxmemory\r\n{sum}"));
+        // A shard that does not let us ask: what onetrip knows by itself.
+        servers[0].client().expect(&["ACL", "SETUSER", "default", "-config"], "+OK\r\n");
+        client.expect(&["CONFIG", "GET", "maxmemory"], "%1\r\n$9\r\nmaxmemory\r\n$1\r\n0\r\n");
+    }
+}
+
+#[test]
+fn embedded_shards_answer_settings_and_memory_and_refuse_without_false_advice() {
+    let _turn = beside_others();
+    let proxy = Proxy::embedded(2);
+    let mut client = proxy.client();
+    client.expect(&["CONFIG", "GET", "MAXMEMORY"], "*2\r\n$9\r\nMAXMEMORY\r\n$1\r\n0\r\n");
+    let info = client.command(&["INFO", "memory"]).text();
+    for line in
+        ["\r\nused_memory_human:", "\r\nmaxmemory_human:0B\r\n", "\r\nmaxmemory_policy:noeviction\r\n"]
+    {
+        assert!(info.contains(line), "{line} is missing in {info}");
+    }
+    for args in [
+        &["SCRIPT", "HELP"][..],
+        &["XINFO", "HELP"],
+        &["ACL", "CAT"],
+        &["CONFIG", "SET", "a", "b"],
+        &["EVAL", "x", "0"],
+    ] {
+        let reply = client.command(args);
+        assert!(
+            reply.is_error("ERR onetrip: ") && !reply.text().contains("--backend"),
+            "{args:?} drew {reply:?}"
+        );
     }
 }
 

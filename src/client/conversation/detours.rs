@@ -58,6 +58,9 @@ impl Conversation {
             let text = session::missing(crate::command::Missing::Blocking);
             return self.error(id, spec, args, text.as_bytes(), turn);
         }
+        if let Some(text) = options::names_a_database(spec, *args) {
+            return self.error(id, spec, args, text.as_bytes(), turn);
+        }
         if world.map.shards() > 1
             && let Some(text) = options::sort_reads_elsewhere(spec, *args)
         {
@@ -99,8 +102,8 @@ impl Conversation {
         world: &World,
         turn: &mut Turn<'_>,
     ) -> Step {
-        // One shard alone is the whole: what it answers is the answer, but for what INFO says of this process.
-        if world.map.shards() == 1 && how != FanOut::Info {
+        // One shard alone is the whole: what it answers is the answer, but for what INFO and CONFIG GET say of this process.
+        if world.map.shards() == 1 && !matches!(how, FanOut::Info | FanOut::Config) {
             return self.forward_uncommon(ShardId(0), command, &args, None, world, turn);
         }
         world.facts.now_us.set(turn.unix_us());

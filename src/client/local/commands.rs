@@ -57,7 +57,7 @@ pub(super) fn info(args: Args<'_>, proto: Proto, out: &mut BytesMut) {
     for name in args.iter().skip(2) {
         match named(name) {
             Some(spec) => describe(spec, proto, out),
-            None => write::null_array(out, proto),
+            None => write::null(out, proto),
         }
     }
 }
@@ -211,7 +211,7 @@ mod tests {
         let mut client = Client::new();
         assert_eq!(
             client.says("COMMAND INFO nosuch GET"),
-            "*2\r\n*-1\r\n*10\r\n$3\r\nget\r\n:2\r\n*2\r\n+readonly\r\n+fast\r\n:1\r\n:1\r\n:1\r\n\
+            "*2\r\n$-1\r\n*10\r\n$3\r\nget\r\n:2\r\n*2\r\n+readonly\r\n+fast\r\n:1\r\n:1\r\n:1\r\n\
              *3\r\n+@read\r\n+@string\r\n+@fast\r\n*0\r\n*1\r\n*6\r\n$5\r\nflags\r\n*2\r\n+RO\r\n+access\r\n\
              $12\r\nbegin_search\r\n*4\r\n$4\r\ntype\r\n$5\r\nindex\r\n$4\r\nspec\r\n*2\r\n$5\r\nindex\r\n:1\r\n\
              $9\r\nfind_keys\r\n*4\r\n$4\r\ntype\r\n$5\r\nrange\r\n$4\r\nspec\r\n*6\r\n$7\r\nlastkey\r\n:0\r\n\

@@ -1,16 +1,15 @@
 //! CONFIG GET: what clients, frameworks and dashboards read of a server's settings, with our values.
 //!
-//! Owns the list of settings that are reported. One that is not ours and means nothing over several shards is not
-//! in it, and so is not guessed; no password ever is. Values are text, made when the configuration is, because they
-//! are read a few times a minute and by clients that only look.
+//! Owns the list of settings that onetrip reports by itself. What the shards say goes before it, but for what belongs
+//! to this process (`reassembly::merge::config`); embedded shards say nothing, so there the list is the answer. One
+//! that means nothing over several shards is not in it, and no password ever is. Values are text, made when the
+//! configuration is, because they are read a few times a minute and by clients that only look.
 
 use super::glob;
 use crate::limits;
 use crate::resp::request::Args;
-use crate::resp::{Proto, write};
-use bytes::BytesMut;
 
-/// The settings that CONFIG GET reports.
+/// The settings that CONFIG GET reports where no shard does.
 #[derive(Clone, Debug)]
 pub struct Settings(Vec<(&'static str, String)>);
 
@@ -111,39 +110,54 @@ impl Settings {
         let entry = self.0.iter().find(|(known, _)| *known == name);
         entry.map(|(_, value)| value.as_str())
     }
-}
 
-/// CONFIG GET pattern …: every setting that one of the patterns matches, once.
-pub(super) fn get(args: Args<'_>, proto: Proto, settings: &Settings, out: &mut BytesMut) {
-    let asked = |name: &str| {
-        let mut patterns = args.iter().skip(2);
-        patterns.any(|pattern| glob::matches(pattern, name.as_bytes()))
-    };
-    let found: Vec<_> = settings.0.iter().filter(|(name, _)| asked(name)).collect();
-    write::map(out, proto, found.len());
-    for (name, value) in found {
-        write::bulk(out, name.as_bytes());
-        write::bulk(out, value.as_bytes());
+    /// What CONFIG GET pattern … asks for, each once. A name that is no pattern is told in the letters of the client,
+    /// as servers do.
+    pub fn asked(&self, args: Args<'_>) -> Vec<(Vec<u8>, String)> {
+        let mut found: Vec<(Vec<u8>, String)> = Vec::new();
+        for pattern in args.iter().skip(2) {
+            let plain = !pattern.iter().any(|b| b"*?[".contains(b));
+            for (name, value) in &self.0 {
+                let matches = match plain {
+                    true => name.as_bytes().eq_ignore_ascii_case(pattern),
+                    false => glob::matches(pattern, name.as_bytes()),
+                };
+                if matches && !found.iter().any(|(known, _)| known.eq_ignore_ascii_case(name.as_bytes())) {
+                    let shown = if plain { pattern } else { name.as_bytes() };
+                    found.push((shown.to_vec(), value.clone()));
+                }
+            }
+        }
+        found
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::Client;
     use super::*;
+    use crate::resp::request::Decoder;
+
+    fn asked(line: &str) -> String {
+        let mut decoder = Decoder::default();
+        let bytes = format!("{line}\n").into_bytes();
+        assert!(decoder.next(&bytes, true).is_ok());
+        let found = Settings::default().asked(decoder.args(&bytes));
+        let rows = found.iter().map(|(name, value)| format!("{}={value}", String::from_utf8_lossy(name)));
+        rows.collect::<Vec<_>>().join(" ")
+    }
 
     #[test]
     fn settings_are_found_by_several_patterns_once() {
-        let mut client = Client::new();
-        assert_eq!(client.says("CONFIG GET nosuch"), "*0\r\n");
-        assert_eq!(client.says("CONFIG GET timeout TIMEOUT"), "*2\r\n$7\r\ntimeout\r\n$1\r\n0\r\n");
-        let both = "*4\r\n$10\r\nappendonly\r\n$2\r\nno\r\n$4\r\nsave\r\n$0\r\n\r\n";
-        assert_eq!(client.says("CONFIG GET save appendonly"), both);
-        let mut client = Client::new().resp3();
-        let keeps = "%1\r\n$18\r\nproto-max-bulk-len\r\n$9\r\n536870912\r\n";
-        assert_eq!(client.says("CONFIG GET *bulk*"), keeps);
-        let all = format!("%{}\r\n", DEFAULTS.len());
-        assert!(client.says("CONFIG GET *").starts_with(&all));
+        assert_eq!(asked("CONFIG GET nosuch"), "");
+        assert_eq!(asked("CONFIG GET timeout t?meout"), "timeout=0");
+        assert_eq!(asked("CONFIG GET save appendonly"), "save= appendonly=no");
+        assert_eq!(asked("CONFIG GET *BULK*"), "proto-max-bulk-len=536870912");
+        assert_eq!(asked("CONFIG GET *").split(' ').filter(|row| row.contains('=')).count(), DEFAULTS.len());
+    }
+
+    #[test]
+    fn a_name_is_told_as_it_was_asked_for() {
+        assert_eq!(asked("CONFIG GET TimeOut timeout time*"), "TimeOut=0");
     }
 
     #[test]

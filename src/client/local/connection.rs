@@ -4,6 +4,7 @@
 //! arguments, as servers do: a password given before a bad name has been accepted.
 
 use super::{Facts, NOT_AN_INTEGER, SYNTAX, arg, ok, quoting};
+use crate::command::errors::ONE_DATABASE;
 use crate::resp::request::{Args, parse_integer};
 use crate::resp::{Proto, write};
 use crate::session::{DATABASES, Name, Session, same_secret};
@@ -12,7 +13,6 @@ use bytes::BytesMut;
 const WRONGPASS: &str = "WRONGPASS invalid username-password pair or user is disabled.";
 const NO_PASSWORD: &str = "ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?";
 const HELLO_NOAUTH: &str = "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time";
-const ONE_DATABASE: &str = "ERR onetrip: numbered databases are not in this version; database 0 is the one that is spread over the shards";
 pub(super) const BAD_NAME: &str = "ERR Client names cannot contain spaces, newlines or special characters.";
 
 pub(super) fn ping(args: Args<'_>, out: &mut BytesMut) {

@@ -118,7 +118,6 @@ pub fn answer(op: Local, args: Args<'_>, session: &mut Session, facts: &Facts, o
         Local::ClientCapa => ok(out),
         Local::AclWhoAmI => write::bulk(out, b"default"),
         Local::ClientHelp => help::write(out, help::CLIENT),
-        Local::ConfigGet => config::get(args, proto, &facts.settings, out),
         Local::ConfigHelp => help::write(out, help::CONFIG),
     }
     After::Continue

@@ -14,6 +14,7 @@
 //! A part may be anything at all: what is not the reply that the command gives is an error that names the shard,
 //! never a panic. Elements move as ranges of bytes; no tree is built of them.
 
+pub mod config;
 mod failure;
 pub mod info;
 mod random_key;
@@ -51,6 +52,8 @@ pub enum Merge {
     RandomKey { random: u64 },
     /// INFO of every shard, as the INFO of one server.
     Info { sections: info::Sections, own: Box<info::Own> },
+    /// CONFIG GET of every shard; `table` is what onetrip says by itself, names as the client asked for them.
+    Config { table: Vec<(Vec<u8>, String)> },
 }
 
 impl Merge {
@@ -71,6 +74,11 @@ pub fn merge(how: Merge, parts: &[Part], proto: Proto, out: &mut Vec<u8>) {
         }
         _ => parts,
     };
+    if let Merge::Config { table } = &how
+        && parts.iter().any(config::is_refused)
+    {
+        return config::write_table(table, proto, out);
+    }
     if parts.iter().any(|part| failure::text(&part.reply).is_some()) {
         return failure::write(&how, parts, out);
     }
@@ -83,6 +91,7 @@ pub fn merge(how: Merge, parts: &[Part], proto: Proto, out: &mut Vec<u8>) {
         Merge::Scan { shards } => scan(shards, parts, out),
         Merge::RandomKey { random } => random_key::choose(random, parts, proto, out),
         Merge::Info { sections, own } => info::write(&sections, &own, parts, proto, out),
+        Merge::Config { table } => config::write(&table, parts, proto, out),
     };
     if let Err(misfit) = merged {
         out.truncate(begin);
@@ -241,6 +250,7 @@ mod tests {
                 Merge::Scan { shards: 2 },
                 Merge::RandomKey { random: 5 },
                 Merge::Info { sections: info::Sections::default(), own },
+                Merge::Config { table: vec![(b"port".to_vec(), "1".to_owned())] },
             ] {
                 // Elements of KEYS and SCAN pass unseen: their lane has delimited them.
                 let unseen = matches!(how, Merge::Concat | Merge::Scan { .. });

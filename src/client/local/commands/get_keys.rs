@@ -2,7 +2,7 @@
 
 use super::access;
 use crate::command::lookup::{self, Found};
-use crate::command::{Begin, Spec, flag, keys};
+use crate::command::{Begin, Spec, flag, keys, options};
 use crate::resp::request::{Args, Span};
 use crate::resp::{Proto, write};
 use bytes::BytesMut;
@@ -50,7 +50,8 @@ fn access_of(spec: &Spec, args: Args<'_>, at: usize) -> u16 {
         Begin::Keyword(..) | Begin::Unknown => false,
     });
     let keys = exact.or(before).or(spec.keys.first());
-    keys.map_or(0, |keys| keys.access & !flag::INCOMPLETE & !flag::VARIABLE)
+    let access = keys.map_or(0, |keys| options::access(spec, keys.access, args));
+    access & !flag::INCOMPLETE & !flag::VARIABLE
 }
 
 /// The request that COMMAND GETKEYS is asked about: its own, from the third argument on.
@@ -112,6 +113,7 @@ mod tests {
         for (line, reply) in [
             ("mset a 1 b 2", "*2\r\n$1\r\na\r\n$1\r\nb\r\n"),
             ("eval x 0", "*0\r\n"),
+            ("set a b EX 1", "*1\r\n$1\r\na\r\n"),
             ("eval x 99 a", "*0\r\n"),
             ("get", "-ERR Invalid number of arguments specified for command\r\n"),
             ("foo", "-ERR Invalid command specified\r\n"),
@@ -120,6 +122,10 @@ mod tests {
         ] {
             assert_eq!(client.says(&format!("COMMAND GETKEYS {line}")), reply, "{line}");
         }
+        let set = "*1\r\n*2\r\n$1\r\na\r\n*2\r\n+OW\r\n+update\r\n";
+        assert_eq!(client.says("COMMAND GETKEYSANDFLAGS set a b"), set);
+        let set_get = "*1\r\n*2\r\n$1\r\na\r\n*3\r\n+RW\r\n+access\r\n+update\r\n";
+        assert_eq!(client.says("COMMAND GETKEYSANDFLAGS set a b GET"), set_get);
         assert_eq!(
             client.says("COMMAND GETKEYSANDFLAGS lmove a b left left"),
             "*2\r\n*2\r\n$1\r\na\r\n*3\r\n+RW\r\n+access\r\n+delete\r\n*2\r\n$1\r\nb\r\n*2\r\n+RW\r\n+insert\r\n"
