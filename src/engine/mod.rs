@@ -16,7 +16,7 @@ mod db;
 mod entry;
 mod expiry;
 mod float;
-mod glob;
+pub mod glob;
 mod group;
 mod info;
 mod keys;
