@@ -52,7 +52,8 @@ impl RedisServer {
             text += &format!(" --unixsocket {socket}");
         }
         if options.cluster {
-            text += " --cluster-enabled yes";
+            // Else it takes its port and 10,000, which may be no port at all.
+            text += &format!(" --cluster-enabled yes --cluster-port {}", free_port());
         }
         if let Some(password) = options.password {
             text += &format!(" --requirepass {password}");
