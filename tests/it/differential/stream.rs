@@ -53,6 +53,8 @@ impl Generator {
             (template, compare) = (rest, Compare::AnyOrder);
         } else if let Some(rest) = template.strip_prefix('?') {
             (template, compare) = (rest, Compare::WithinOne);
+        } else if let Some(rest) = template.strip_prefix('#') {
+            (template, compare) = (rest, Compare::Shared);
         }
         let as_it_is = template.starts_with('=');
         let mut args = self.fill(template.trim_start_matches('='), !as_it_is);

@@ -5,9 +5,10 @@
 //! that are split. `$v` is a value, `$w` a word of a small vocabulary, `$n` an integer of any size, `$i` a small one,
 //! `$f` a float, `$d` a stream id, `$t` and `$T` a time far ahead in seconds and milliseconds.
 //!
-//! A mark in front says how replies are compared: `~` in any order, `?` times within a second. `=` keeps the line as
-//! it is, for those that would be random with an argument less or a key of another type. Not here: what is random, tells the time, or is
-//! answered with what one server alone can know.
+//! A mark in front says how replies are compared: `~` in any order, `?` times within a second, `#` counts of
+//! references to integers that may be shared. `=` keeps the line as it is, for those that would be random with an
+//! argument less or a key of another type. Not here: what is random, tells the time, or is answered with what one
+//! server alone can know.
 
 /// Everything that embedded shards know too.
 pub const COMMON: &[&str] = &[
@@ -78,7 +79,7 @@ pub const COMMON: &[&str] = &[
     "COPY %s %s",
     "COPY %s %s REPLACE",
     "OBJECT ENCODING %s",
-    "OBJECT REFCOUNT %s",
+    "#OBJECT REFCOUNT %s",
     "OBJECT NOPE %s",
     "DBSIZE",
     "~KEYS *",
