@@ -5,6 +5,8 @@
 //! never shows in a log, a fault or a debug print: `Debug` is the only formatting it has.
 
 use std::fmt;
+use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// Where a socket is.
@@ -15,6 +17,14 @@ pub enum Address {
 }
 
 impl Address {
+    /// This address with the port that was bound for it, which port 0 left to the kernel.
+    pub fn bound_at(&self, bound: io::Result<SocketAddr>) -> Address {
+        match (self, bound) {
+            (Address::Tcp { host, .. }, Ok(at)) => Address::Tcp { host: host.clone(), port: at.port() },
+            _ => self.clone(),
+        }
+    }
+
     /// Whether only this machine reaches it.
     pub fn is_local(&self) -> bool {
         match self {

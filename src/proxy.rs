@@ -212,10 +212,7 @@ fn serve_admin(config: &Config, metrics: &Arc<Metrics>, health: &Arc<Health>) ->
         shard_names: config.shards.names(),
         started: Instant::now(),
     };
-    let bound = match (address, listener.local_addr()) {
-        (Address::Tcp { host, .. }, Ok(at)) => Address::Tcp { host: host.clone(), port: at.port() },
-        _ => address.clone(),
-    };
+    let bound = address.bound_at(listener.local_addr());
     admin::spawn(listener, &bound, facts)?;
     Ok(Some(bound))
 }

@@ -137,12 +137,9 @@ pub async fn bind(address: &Address) -> io::Result<Entrance> {
 impl Entrance {
     /// Where clients come in: `asked`, with the port that was really bound.
     pub fn address(&self, asked: &Address) -> Address {
-        match (&self.bound, asked) {
-            (Bound::Tcp(listener), Address::Tcp { host, port }) => {
-                let port = listener.local_addr().map_or(*port, |bound| bound.port());
-                Address::Tcp { host: host.clone(), port }
-            }
-            _ => asked.clone(),
+        match &self.bound {
+            Bound::Tcp(listener) => asked.bound_at(listener.local_addr()),
+            Bound::Unix(..) => asked.clone(),
         }
     }
 

@@ -174,6 +174,12 @@ impl Lane {
         }
     }
 
+    /// Whether an order may be pushed now: there is room, and it would not be refused.
+    #[inline]
+    pub fn takes_orders(&self, now: Nanos) -> bool {
+        !self.is_full() && self.refuses(now).is_none()
+    }
+
     /// Whether the lane holds as much as it may.
     #[inline]
     pub fn is_full(&self) -> bool {

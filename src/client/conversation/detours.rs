@@ -146,7 +146,7 @@ impl Conversation {
         let proto = self.session.proto();
         for (shard, _) in requests {
             let mut lane = world.lanes.lane(*shard, proto).borrow_mut();
-            if lane.is_full() || lane.refuses(turn.now).is_some() {
+            if !lane.takes_orders(turn.now) {
                 return self.turned_away(&mut lane, (id, spec), args, turn);
             }
         }

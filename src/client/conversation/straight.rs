@@ -177,7 +177,7 @@ impl Conversation {
     ) -> Step {
         let lane = world.lanes.lane(shard, self.session.proto());
         let mut lane = lane.borrow_mut();
-        if lane.is_full() || lane.refuses(turn.now).is_some() {
+        if !lane.takes_orders(turn.now) {
             return self.turned_away(&mut lane, (id, spec), args, turn);
         }
         let asked = self.asked(id, spec, args);

@@ -65,15 +65,12 @@ impl Merge {
 
 /// Puts one reply together, in the protocol version that the parts are in.
 pub fn merge(how: Merge, parts: &[Part], proto: Proto, out: &mut Vec<u8>) {
-    let answered: Vec<Part>;
-    let parts = match how {
-        // What is told of a part of the shards is better than nothing; which are out of reach is told by other means.
-        Merge::Info { .. } if parts.iter().any(|part| failure::text(&part.reply).is_none()) => {
-            answered = parts.iter().filter(|part| failure::text(&part.reply).is_none()).cloned().collect();
-            &answered
-        }
-        _ => parts,
-    };
+    // What is told of a part of the shards is better than nothing; which are out of reach is told by other means.
+    let mut answered = Vec::new();
+    if matches!(how, Merge::Info { .. }) {
+        answered.extend(parts.iter().filter(|part| failure::text(&part.reply).is_none()).cloned());
+    }
+    let parts = if answered.is_empty() { parts } else { &answered };
     if let Merge::Config { table } = &how
         && parts.iter().any(config::is_refused)
     {
